@@ -678,6 +678,10 @@ typedef struct redlock_node_status {
     redlock_proof extend;
     redlock_proof release;
     redlock_proof wake; /* a release wakes a waiter; without it waiters ask from time to time */
+    int64_t clock_offset_us;       /* its time of day less ours, as this client has measured it */
+    int64_t clock_offset_bound_us; /* by so much that may be wrong; 0: not known */
+    int64_t clock_rate_ppm;        /* its clock gains so many us on ours in a second */
+    int64_t clock_rate_bound_ppm;  /* as for the offset; 0 until it was looked at twice */
 } redlock_node_status;
 
 /* `node` as in a redlock_report. */

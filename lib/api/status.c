@@ -41,6 +41,16 @@ static int state_of(struct rl_node *node, int64_t now_ns)
     return states[standing];
 }
 
+static void describe_clock(const struct rl_node *node, redlock_node_status *entry)
+{
+    struct rl_clock_figures figures;
+    rl_node_clock_figures(node, &figures);
+    entry->clock_offset_us = figures.offset_us;
+    entry->clock_offset_bound_us = figures.offset_bound_us;
+    entry->clock_rate_ppm = figures.rate_ppm;
+    entry->clock_rate_bound_ppm = figures.rate_bound_ppm;
+}
+
 static void describe(struct rl_node *node, redlock_node_status *entry, int64_t now_ns)
 {
     entry->node = node->config->label;
@@ -59,6 +69,7 @@ static void describe(struct rl_node *node, redlock_node_status *entry, int64_t n
     _Static_assert(sizeof(entry->refusal) == sizeof(node->refusal), "refusal");
     memcpy(entry->refusal, node->refusal, sizeof(entry->refusal));
     entry->refused_ago_ms = node->refusal[0] ? (now_ns - node->refused_ns) / RL_NS_PER_MS : -1;
+    describe_clock(node, entry);
     if (node->duplicate_of >= 0 && node->duplicate_proven && node->mode == RL_UP)
         snprintf(entry->text, sizeof(entry->text), "is the same server as node %d of the list",
                  node->duplicate_of + 1);

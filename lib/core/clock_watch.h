@@ -38,6 +38,12 @@ struct rl_clock_reading {
     int64_t sent_epoch, epoch; /* of our clock (base/clock.h), then and now */
 };
 
+/* The clock showed `told_us` at some time between these of ours. */
+struct rl_clock_look {
+    int64_t told_us;
+    int64_t sent_ns, came_ns;
+};
+
 /* All zero at first. */
 struct rl_clock_watch {
     char run_id[48]; /* empty: nothing is kept */
@@ -48,6 +54,19 @@ struct rl_clock_watch {
     enum rl_clock_says last;   /* the last one that was not FINE */
     int64_t last_ns;           /* when that was found */
     int64_t last_by_ns;        /* by how much it was set at least, beyond the drift */
+    struct rl_clock_look base, latest; /* by these its rate is measured */
+};
+
+/* What was measured: a middle, and by how much it may be wrong; 0: it is not known. */
+struct rl_clock_figures {
+    int64_t offset_us, offset_bound_us; /* its time of day less ours */
+    int64_t rate_ppm, rate_bound_ppm;   /* how many us it gains on ours in a second */
+};
+
+/* This machine's time of day, read between two times of our clock. */
+struct rl_clock_wall {
+    int64_t before_ns, after_ns;
+    int64_t wall_us;
 };
 
 /* Compare a reading with what is kept of the same server. A client whose own clock went back
@@ -58,6 +77,16 @@ enum rl_clock_says rl_clock_watch_learn(struct rl_clock_watch *watch,
 
 /* May keys have ended before their time? A clock that was set back makes them last longer. */
 bool rl_clock_says_early(enum rl_clock_says says);
+
+/* How fast a clock ran from one look to another, its seconds in one of ours: certainly within
+ * these bounds. False: the looks are too close. */
+bool rl_clock_rate(const struct rl_clock_look *first, const struct rl_clock_look *last,
+                   double *ret_least, double *ret_most);
+
+/* How the clock stands to ours now, if its rate is still within the drift. */
+void rl_clock_watch_figures(const struct rl_clock_watch *watch, double drift_factor,
+                            const struct rl_clock_wall *now,
+                            struct rl_clock_figures *ret_figures);
 
 /* What was found within the last `window_ns`. */
 enum rl_clock_says rl_clock_watch_shown(const struct rl_clock_watch *watch, int64_t window_ns,

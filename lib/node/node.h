@@ -283,6 +283,9 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
  * granted is void. */
 void rl_node_watch_clock(struct rl_node *node, int64_t sent_ns, int64_t now_ns);
 
+/* What was measured of its clock. */
+void rl_node_clock_figures(const struct rl_node *node, struct rl_clock_figures *ret_figures);
+
 /* What was found of its clock lately; empty: nothing. */
 const char *rl_node_clock_why(const struct rl_node *node, int64_t now_ns);
 

@@ -4,6 +4,7 @@
 #include "node/node.h"
 
 #include "base/clock.h"
+#include "core/validity.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -78,6 +79,21 @@ void rl_node_watch_clock(struct rl_node *node, int64_t sent_ns, int64_t now_ns)
         node->clock_void_ns = now_ns;
         settings->events->voided(settings->owner, node, now_ns);
     }
+}
+
+/* Nothing where it is not connected, or our own clock went back since. */
+void rl_node_clock_figures(const struct rl_node *node, struct rl_clock_figures *ret_figures)
+{
+    struct rl_clock *clock = node->settings->clock;
+    struct rl_clock_wall now;
+    *ret_figures = (struct rl_clock_figures){.offset_bound_us = 0};
+    now.before_ns = rl_clock_steady_ns(clock);
+    now.wall_us = (int64_t)rl_clock_wall_us();
+    now.after_ns = rl_clock_steady_ns(clock);
+    if (node->mode == RL_UP &&
+        rl_validity_timed(node->clock_watch.epoch, rl_clock_epoch(clock)))
+        rl_clock_watch_figures(&node->clock_watch, node->settings->drift_factor, &now,
+                               ret_figures);
 }
 
 const char *rl_node_clock_why(const struct rl_node *node, int64_t now_ns)

@@ -222,6 +222,93 @@ START_TEST(nonsense_is_not_used)
 }
 END_TEST
 
+/* ---- figures ----------------------------------------------------------------------------- */
+
+#define OFFSET (7 * S) /* the master's time of day less ours, when it began */
+
+/* Read in an instant, or in so long. */
+static struct rl_clock_figures figures(int64_t now_ns, int64_t takes_ns)
+{
+    struct rl_clock_figures found;
+    struct rl_clock_wall now = {now_ns - takes_ns / 2, now_ns + takes_ns / 2,
+                                (WALL - OFFSET + now_ns) / US};
+    rl_clock_watch_figures(&watch, FACTOR, &now, &found);
+    return found;
+}
+
+static void expect_within(int64_t true_value, int64_t middle, int64_t bound, int64_t most_bound)
+{
+    ck_assert_int_le(middle - bound, true_value);
+    ck_assert_int_ge(middle + bound, true_value);
+    ck_assert_int_gt(bound, 0);
+    ck_assert_int_le(bound, most_bound);
+}
+
+START_TEST(figures_bound_what_is_true)
+{
+    static const int ppms[] = {0, 1000, -1000, 9900, -9900};
+    for (size_t i = 0; i < sizeof(ppms) / sizeof(ppms[0]); i++) {
+        begin();
+        for (int64_t s = 1; s <= 700; s += 7) {
+            ck_assert_int_eq(told(NOW + s * S, s * S / 1000000 * ppms[i]), RL_CLOCK_FINE);
+            struct rl_clock_figures found = figures(NOW + (s + 1) * S, _i * MS);
+            int64_t ahead_us = (OFFSET + (s + 1) * S / 1000000 * ppms[i]) / US;
+            expect_within(ahead_us, found.offset_us, found.offset_bound_us,
+                          (allowed_ns(2 * S) + _i * MS) / US);
+            expect_within(ppms[i], found.rate_ppm, found.rate_bound_ppm,
+                          4 + 2100 / (s < 300 ? s : 7));
+        }
+    }
+}
+END_TEST
+
+/* It is told for the last minutes: from the second look on, at the latest. */
+START_TEST(rate_is_of_last_minutes)
+{
+    begin();
+    for (int64_t s = 10; s <= 1000; s += 10)
+        told(NOW + s * S, 0);
+    for (int64_t s = 1010; s <= 1700; s += 10)
+        told(NOW + s * S, (s - 1000) * S / 200);
+    struct rl_clock_figures found = figures(NOW + 1700 * S, 0);
+    expect_within(5000, found.rate_ppm, found.rate_bound_ppm, 250);
+}
+END_TEST
+
+START_TEST(what_was_not_measured_is_not_told)
+{
+    watch = (struct rl_clock_watch){.epoch = 0};
+    ck_assert_int_eq(figures(NOW, 0).offset_bound_us, 0);
+    begin();
+    ck_assert_int_gt(figures(NOW, 0).offset_bound_us, 0);
+    ck_assert_int_eq(figures(NOW, 0).rate_bound_ppm, 0);
+    told(NOW + S, 0);
+    ck_assert_int_gt(figures(NOW + S, 0).rate_bound_ppm, 0);
+}
+END_TEST
+
+/* Neither a step of the master's clock, nor one of our own, is a rate. */
+START_TEST(rate_begins_anew_with_step)
+{
+    begin();
+    told(NOW + S, 0);
+    if (_i == 0)
+        ck_assert_int_eq(told(NOW + 10 * S, 60 * S), RL_CLOCK_STEPPED_FORWARD);
+    else if (_i == 1)
+        reading.sent_epoch = reading.epoch = 5 * S;
+    else
+        reading.run_id = "two";
+    if (_i > 0)
+        ck_assert_int_eq(told(NOW + 10 * S, 60 * S), RL_CLOCK_FINE);
+    struct rl_clock_figures found = figures(NOW + 10 * S, 0);
+    expect_within((OFFSET + 60 * S) / US, found.offset_us, found.offset_bound_us, 3000);
+    ck_assert_int_eq(found.rate_bound_ppm, 0);
+    told(NOW + 20 * S, 60 * S);
+    found = figures(NOW + 20 * S, 0);
+    expect_within(0, found.rate_ppm, found.rate_bound_ppm, 250);
+}
+END_TEST
+
 /* From one end of what is believed to the other, and again. */
 START_TEST(nothing_overflows)
 {
@@ -233,6 +320,8 @@ START_TEST(nothing_overflows)
         reading.told_us = ends_us[i % 2];
         enum rl_clock_says says = rl_clock_watch_learn(&watch, &reading, 0.999, WINDOW);
         ck_assert_int_eq(rl_clock_says_early(says), i % 2 == 1);
+        struct rl_clock_figures found = figures(INT64_MAX / 8, 0);
+        ck_assert_int_gt(found.offset_bound_us, 0);
     }
     ck_assert_int_le(watch.ahead_ns, RL_TTL_LIMIT_MS * MS);
     reading.came_ns = INT64_MAX;
@@ -261,6 +350,10 @@ int main(void)
     tcase_add_test(tests, steps_forward_add_up);
     tcase_add_loop_test(tests, nonsense_is_not_used, 0, COUNT(hostile));
     tcase_add_test(tests, nothing_overflows);
+    tcase_add_loop_test(tests, figures_bound_what_is_true, 0, 2);
+    tcase_add_test(tests, rate_is_of_last_minutes);
+    tcase_add_test(tests, what_was_not_measured_is_not_told);
+    tcase_add_loop_test(tests, rate_begins_anew_with_step, 0, 3);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -96,6 +96,38 @@ START_TEST(step_forward_is_told_at_next_connect)
 }
 END_TEST
 
+static redlock_node_status measured(redlock *client)
+{
+    redlock_node_status nodes[3];
+    redlock_status_report report = REDLOCK_STATUS_INIT(nodes, 3);
+    ck_assert_int_eq(redlock_get_status(client, &report), 0);
+    return nodes[0];
+}
+
+/* An hour: what is told is certain, whatever the machine is at. */
+START_TEST(offset_and_rate_are_told_with_their_bounds)
+{
+    redlock *client = open_on_stepped(MARKED);
+    redlock_node_status found = measured(client);
+    ck_assert_int_gt(found.clock_offset_bound_us, 0);
+    ck_assert_int_le(found.clock_offset_us - found.clock_offset_bound_us, 0);
+    ck_assert_int_ge(found.clock_offset_us + found.clock_offset_bound_us, 0);
+    *step_ns = HOUR_NS;
+    redlock_lock *lock = take_watched(client, 2000);
+    ck_assert(wait_until(measured(client).clock_offset_us > HOUR_NS / 2000, 10000));
+    redlock_release(lock); /* it was lost by that */
+    lock = take_watched(client, 2000);
+    ck_assert(wait_until((found = measured(client)).clock_rate_bound_ppm > 0, 10000));
+    ck_assert_int_le(found.clock_offset_us - found.clock_offset_bound_us, HOUR_NS / 1000);
+    ck_assert_int_ge(found.clock_offset_us + found.clock_offset_bound_us, HOUR_NS / 1000);
+    ck_assert_int_le(found.clock_rate_ppm - found.clock_rate_bound_ppm, 0);
+    ck_assert_int_ge(found.clock_rate_ppm + found.clock_rate_bound_ppm, 0);
+    redlock_release(lock);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 /* Too fast by a fifth: named as such once it has been found twice. */
 START_TEST(clock_that_runs_ahead_is_named)
 {
@@ -145,6 +177,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, step_forward_is_told_within_half_of_max_ttl);
     tcase_add_test(tests, step_back_costs_no_lock);
+    tcase_add_test(tests, offset_and_rate_are_told_with_their_bounds);
     tcase_add_test(tests, step_forward_is_told_at_next_connect);
     tcase_add_test(tests, clock_that_runs_ahead_is_named);
     tcase_add_test(tests, clocks_that_keep_time_are_not_blamed);

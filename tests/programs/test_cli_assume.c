@@ -36,7 +36,7 @@ static void stop(void)
 /* The master's clock shows `master_us` when it is read `at_ns` after our own zero. */
 static struct status_look look(int64_t asked_ms, int64_t told_ms, int64_t master_us)
 {
-    return (struct status_look){asked_ms * MS, told_ms * MS, told_ms * MS, master_us};
+    return (struct status_look){{master_us, asked_ms * MS, told_ms * MS}, told_ms * MS};
 }
 
 START_TEST(bounds_hold_wherever_clock_was_read_between_request_and_reply)
@@ -44,19 +44,19 @@ START_TEST(bounds_hold_wherever_clock_was_read_between_request_and_reply)
     static const double rates[] = {0, 0.5, 0.99, 1, 1.01, 2};
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
         for (int at = 0; at < 4; at++) {
-            struct status_clock clock = {.known = false};
+            struct status_clock clock = {.rate.known = false};
             int64_t first_ms = at & 1 ? 0 : 40, last_ms = at & 2 ? 100 : 160;
             struct status_look first =
                 look(0, 40, (int64_t)(rates[i] * (double)first_ms * 1e3));
             struct status_look last =
                 look(100, 160, (int64_t)(rates[i] * (double)last_ms * 1e3));
             status_clock_judge(&clock, &first, &last);
-            ck_assert(clock.known);
-            ck_assert(clock.rate_least <= rates[i] + 1e-6);
-            ck_assert(clock.rate_most >= rates[i] - 1e-6);
+            ck_assert(clock.rate.known);
+            ck_assert(clock.rate.least <= rates[i] + 1e-6);
+            ck_assert(clock.rate.most >= rates[i] - 1e-6);
             int64_t offset_us = (int64_t)((rates[i] - 1) * (double)last_ms * 1e3);
-            ck_assert_int_le(clock.offset_least_us, offset_us + 1);
-            ck_assert_int_ge(clock.offset_most_us, offset_us - 1);
+            ck_assert(clock.offset_us.least <= (double)offset_us + 1);
+            ck_assert(clock.offset_us.most >= (double)offset_us - 1);
         }
     }
 }
@@ -64,21 +64,53 @@ END_TEST
 
 START_TEST(quick_answers_give_close_bounds)
 {
-    struct status_clock clock = {.known = false};
+    struct status_clock clock = {.rate.known = false};
     struct status_look first = look(0, 1, 500), last = look(1001, 1002, 1101 * 1000);
     status_clock_judge(&clock, &first, &last);
-    ck_assert(clock.rate_least > 1.09 && clock.rate_most < 1.11);
-    ck_assert_int_ge(clock.offset_least_us, 98999);
-    ck_assert_int_le(clock.offset_most_us, 100001);
+    ck_assert(clock.rate.least > 1.09 && clock.rate.most < 1.11);
+    ck_assert(clock.offset_us.least >= 98999);
+    ck_assert(clock.offset_us.most <= 100001);
 }
 END_TEST
 
 START_TEST(looks_at_one_instant_prove_nothing)
 {
-    struct status_clock clock = {.known = true};
+    struct status_clock clock = {.rate.known = true};
     struct status_look first = look(0, 10, 0), last = look(10, 20, 0);
     status_clock_judge(&clock, &first, &last);
-    ck_assert(!clock.known);
+    ck_assert(!clock.rate.known);
+}
+END_TEST
+
+/* What the library measured beside two looks that say 1 to 3 ms and a rate of 0.9 to 1.1. */
+START_TEST(figures_of_library_make_bounds_closer_and_never_wrong)
+{
+    static const struct {
+        int64_t offset_us, offset_by_us, ppm, ppm_by;
+        double offset_least, offset_most, rate_least, rate_most;
+    } cases[] = {
+        {0, 0, 0, 0, 1000, 3000, 0.9, 1.1}, /* nothing is known */
+        {1500, 100, 20000, 10000, 1400, 1600, 1.01, 1.03},
+        {500, 1000, -100000, 50000, 1000, 1500, 0.9, 0.95},
+        {9000, 100, 500000, 10, 1000, 3000, 0.9, 1.1}, /* it has changed since */
+        {0, 90000, 0, 900000, 1000, 3000, 0.9, 1.1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct status_clock clock = {{true, 1000, 3000}, {true, 0.9, 1.1}};
+        redlock_node_status node = {.clock_offset_us = cases[i].offset_us,
+                                    .clock_offset_bound_us = cases[i].offset_by_us,
+                                    .clock_rate_ppm = cases[i].ppm,
+                                    .clock_rate_bound_ppm = cases[i].ppm_by};
+        status_clock_take(&clock, &node);
+        ck_assert_double_eq_tol(clock.offset_us.least, cases[i].offset_least, 1e-6);
+        ck_assert_double_eq_tol(clock.offset_us.most, cases[i].offset_most, 1e-6);
+        ck_assert_double_eq_tol(clock.rate.least, cases[i].rate_least, 1e-6);
+        ck_assert_double_eq_tol(clock.rate.most, cases[i].rate_most, 1e-6);
+        clock = (struct status_clock){.rate.known = false};
+        status_clock_take(&clock, &node);
+        ck_assert_int_eq(clock.offset_us.known, i > 0);
+        ck_assert_int_eq(clock.rate.known, i > 0);
+    }
 }
 END_TEST
 
@@ -171,6 +203,65 @@ START_TEST(time_of_day_that_is_far_off_is_warning)
                      : warns ? "ahead of ours"
                              : NULL,
                      warns ? "synchronize" : NULL);
+    program_free(program);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Within half of a second: the machine may be busy. */
+static void expect_offset(double ms, double offset_s, const char *what)
+{
+    ck_assert_msg(ms > offset_s * 1000 - 500 && ms < offset_s * 1000 + 500, "%s: %f ms", what,
+                  ms);
+}
+
+START_TEST(offset_and_rate_are_told)
+{
+    struct program *program = NULL;
+    double value = 0;
+    volatile int64_t *step_ns;
+    masters = masters_start_stepped(1, &step_ns);
+    setenv("REDLOCK_NODES", masters_file(masters, NULL), 1);
+    *step_ns = 2 * 1000 * MS;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "-v"), &program), CLI_FIT);
+    const char *line = strstr(program_out(program), "clock: ");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_int_eq(sscanf(line, "clock: %lf ms to ours, within", &value), 1);
+    expect_offset(value, 2, line);
+    ck_assert_ptr_nonnull(strstr(line, "clock: gains "));
+    program_free(program);
+    program = cli_expect_status(CLI_FIT);
+    line = strstr(program_out(program), "\"clock_offset_ms\":");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_int_eq(sscanf(line, "\"clock_offset_ms\":%lf,", &value), 1);
+    expect_offset(value, 2, line);
+    ck_assert_ptr_nonnull(strstr(line, "\"clock_offset_bound_ms\":0."));
+    ck_assert_ptr_nonnull(strstr(line, "\"clock_rate_bound\":0."));
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus"), &program), CLI_FIT);
+    line = strstr(program_out(program), "redlock_master_clock_offset_seconds{");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_int_eq(sscanf(strstr(line, "} "), "} %lf", &value), 1);
+    expect_offset(value * 1000, 2, line);
+    ck_assert_ptr_nonnull(strstr(line, "redlock_master_clock_offset_bound_seconds{"));
+    ck_assert_ptr_nonnull(strstr(line, "redlock_master_clock_rate_bound{"));
+    program_free(program);
+    masters_stop(masters);
+}
+END_TEST
+
+/* INFO tells the time, too: only the rate is not known. */
+START_TEST(offset_is_judged_where_time_may_not_be_asked_for)
+{
+    volatile int64_t *step_ns;
+    masters = masters_start_stepped(1, &step_ns);
+    setenv("REDLOCK_NODES", masters_file(masters, NULL), 1);
+    (void)master_do(masters, 0, "ACL", "SETUSER", "default", "-time", NULL);
+    *step_ns = 3600 * 1000 * MS;
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "clock", "warn", "ahead of ours", "synchronize");
+    ck_assert_ptr_nonnull(strstr(program_out(program), "\"clock_offset_ms\":"));
+    ck_assert_ptr_null(strstr(program_out(program), "\"clock_rate\":"));
     program_free(program);
     masters_stop(masters);
 }
@@ -427,11 +518,14 @@ int main(void)
     tcase_add_test(pure, bounds_hold_wherever_clock_was_read_between_request_and_reply);
     tcase_add_test(pure, quick_answers_give_close_bounds);
     tcase_add_test(pure, looks_at_one_instant_prove_nothing);
+    tcase_add_test(pure, figures_of_library_make_bounds_closer_and_never_wrong);
     tcase_add_test(pure, numbers_are_read_and_nothing_else);
     suite_add_tcase(suite, pure);
     tcase_set_timeout(clocks, 90);
     tcase_add_loop_test(clocks, clock_that_runs_otherwise_is_named, 0, PACES);
     tcase_add_loop_test(clocks, time_of_day_that_is_far_off_is_warning, 0, 4);
+    tcase_add_test(clocks, offset_and_rate_are_told);
+    tcase_add_test(clocks, offset_is_judged_where_time_may_not_be_asked_for);
     tcase_add_test(clocks, time_for_answers_that_is_short_is_warning);
     suite_add_tcase(suite, clocks);
     tcase_set_timeout(real, 90);

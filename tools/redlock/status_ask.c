@@ -72,12 +72,12 @@ static const char *next(void *context, unsigned node)
     case INFO:
         return "*1\r\n$4\r\nINFO\r\n";
     case TIME_FIRST:
-        asked->first.asked_ns = clock_ns(CLOCK_MONOTONIC);
+        asked->first.clock.sent_ns = clock_ns(CLOCK_MONOTONIC);
         return "*1\r\n$4\r\nTIME\r\n";
     case TIME_LAST:
         if (!ask->second)
             return NULL;
-        asked->last.asked_ns = clock_ns(CLOCK_MONOTONIC);
+        asked->last.clock.sent_ns = clock_ns(CLOCK_MONOTONIC);
         return "*1\r\n$4\r\nTIME\r\n";
     case CLIENTS:
         if (!refused)
@@ -121,9 +121,9 @@ static const char *take_time(struct status_look *look, const struct rl_reply *re
     int64_t s = number_of(reply, 0), us = number_of(reply, 1);
     if (s < 0 || us < 0 || s > INT64_MAX / RL_NS_PER_S - 1 || us >= 1000000)
         return "its answer to TIME is no time";
-    look->told_ns = clock_ns(CLOCK_MONOTONIC);
+    look->clock.came_ns = clock_ns(CLOCK_MONOTONIC);
     look->wall_ns = clock_ns(CLOCK_REALTIME);
-    look->master_us = s * 1000000 + us;
+    look->clock.told_us = s * 1000000 + us;
     return NULL;
 }
 
@@ -224,12 +224,13 @@ static void pause_between_looks(void)
     (void)nanosleep(&pause, NULL);
 }
 
-static void judge(struct status_ask *ask)
+static void judge(struct status_ask *ask, const redlock_status_report *report)
 {
     for (unsigned i = 0; i < ask->count; i++) {
         struct asked *asked = &ask->asked[i];
         if (asked->requests > TIME_LAST)
             status_clock_judge(&asked->facts.clock, &asked->first, &asked->last);
+        status_clock_take(&asked->facts.clock, &report->node[i]);
         status_peers_judge(&ask->peers, i, &asked->facts);
     }
 }
@@ -251,7 +252,7 @@ struct status_ask *status_ask(const struct cli *cli, const redlock_status_report
     pause_between_looks();
     ask->second = true;
     node_ask_run(ask->nodes);
-    judge(ask);
+    judge(ask, report);
     return ask;
 }
 

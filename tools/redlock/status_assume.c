@@ -30,22 +30,24 @@ static void begin_told(struct status_check *check, const char *name, bool told,
 static void check_rate(const struct status_clock *clock, double drift,
                        struct status_check *check)
 {
-    if (clock->rate_most < 0.5) {
+    if (!clock->rate.known)
+        return;
+    if (clock->rate.most < 0.5) {
         check->result = STATUS_FAIL;
         snprintf(check->reason, sizeof(check->reason),
                  "its clock stands still or goes back: keys do not run out there");
         check->remedy = "mend its machine's clock, or what sets it";
-    } else if (clock->rate_least > 1 + drift) {
+    } else if (clock->rate.least > 1 + drift) {
         check->result = STATUS_FAIL;
         snprintf(check->reason, sizeof(check->reason),
                  "its clock runs ahead by %.1f %% or more: keys run out before their leases",
-                 (clock->rate_least - 1) * 100);
+                 (clock->rate.least - 1) * 100);
         check->remedy = "mend its machine's clock, or what sets it, or raise drift-factor";
-    } else if (clock->rate_most < 1 - drift) {
+    } else if (clock->rate.most < 1 - drift) {
         check->result = STATUS_WARN;
         snprintf(check->reason, sizeof(check->reason),
                  "its clock lags by %.1f %% or more: keys outlive their leases",
-                 (1 - clock->rate_most) * 100);
+                 (1 - clock->rate.most) * 100);
         check->remedy = "mend its machine's clock, or what sets it";
     }
 }
@@ -56,24 +58,23 @@ static void check_offset(const struct status_clock *clock, int64_t max_ttl_ms,
 {
     int64_t most_us =
         max_ttl_ms * 1000 / 4 < OFFSET_MAX_US ? max_ttl_ms * 1000 / 4 : OFFSET_MAX_US;
-    bool ahead = clock->offset_least_us > most_us;
-    if (check->result != STATUS_OK || (!ahead && clock->offset_most_us >= -most_us))
+    const struct status_bounds *offset_us = &clock->offset_us;
+    bool ahead = offset_us->least > (double)most_us;
+    if (check->result >= STATUS_WARN || !offset_us->known ||
+        (!ahead && offset_us->most >= -(double)most_us))
         return;
     check->result = STATUS_WARN;
-    snprintf(
-        check->reason, sizeof(check->reason), "its time of day is %.40s %s ours",
-        cli_time_text(ahead ? clock->offset_least_us / 1000 : -clock->offset_most_us / 1000)
-            .text,
-        ahead ? "ahead of" : "behind");
+    snprintf(check->reason, sizeof(check->reason), "its time of day is %.40s %s ours",
+             cli_time_text((int64_t)(ahead ? offset_us->least : -offset_us->most) / 1000).text,
+             ahead ? "ahead of" : "behind");
     check->remedy = "synchronize the machines' clocks: fencing tokens begin with the time";
 }
 
+/* Where it may not be asked for its time, INFO tells how far it is off, and no rate. */
 static void check_clock(const struct status_facts *facts, const struct status_setup *setup,
                         struct status_check *check)
 {
-    begin_told(check, "clock", facts->clock.known, facts);
-    if (!facts->clock.known)
-        return;
+    begin_told(check, "clock", facts->clock.rate.known, facts);
     check_rate(&facts->clock, setup->drift_factor, check);
     check_offset(&facts->clock, setup->max_ttl_ms, check);
 }

@@ -43,22 +43,36 @@ void status_facts_heard(struct status_facts *facts, const char *text, size_t len
         take_line(facts, line, line_len);
 }
 
-/* Between the looks the master's clock went on by `master_us`. By ours it was at least from the
- * first reply to the second request, and at most from the first request to the second reply. */
 void status_clock_judge(struct status_clock *clock, const struct status_look *first,
                         const struct status_look *last)
 {
-    double master_us = (double)(last->master_us - first->master_us);
-    double least_us = (double)(last->asked_ns - first->told_ns) / NS_PER_US;
-    double most_us = (double)(last->told_ns - first->asked_ns) / NS_PER_US;
-    assert(first->asked_ns <= first->told_ns && first->told_ns <= last->asked_ns &&
-           last->asked_ns <= last->told_ns);
-    clock->known = least_us > 0;
-    if (!clock->known)
+    const struct rl_clock_look *look = &last->clock;
+    double wall_us = (double)last->wall_ns / NS_PER_US;
+    assert(look->sent_ns <= look->came_ns);
+    clock->rate.known =
+        rl_clock_rate(&first->clock, look, &clock->rate.least, &clock->rate.most);
+    clock->offset_us.known = true;
+    clock->offset_us.least = (double)look->told_us - wall_us;
+    clock->offset_us.most =
+        clock->offset_us.least + (double)(look->came_ns - look->sent_ns) / NS_PER_US + 1;
+}
+
+static void narrow(struct status_bounds *bounds, double middle, double by)
+{
+    double least = middle - by, most = middle + by;
+    if (by <= 0 || (bounds->known && (least > bounds->most || most < bounds->least)))
         return;
-    clock->rate_least = master_us / (master_us >= 0 ? most_us : least_us);
-    clock->rate_most = master_us / (master_us >= 0 ? least_us : most_us);
-    clock->offset_least_us = last->master_us - last->wall_ns / NS_PER_US;
-    clock->offset_most_us =
-        clock->offset_least_us + (last->told_ns - last->asked_ns) / NS_PER_US + 1;
+    if (!bounds->known || least > bounds->least)
+        bounds->least = least;
+    if (!bounds->known || most < bounds->most)
+        bounds->most = most;
+    bounds->known = true;
+}
+
+void status_clock_take(struct status_clock *clock, const redlock_node_status *node)
+{
+    narrow(&clock->offset_us, (double)node->clock_offset_us,
+           (double)node->clock_offset_bound_us);
+    narrow(&clock->rate, 1 + (double)node->clock_rate_ppm / 1e6,
+           (double)node->clock_rate_bound_ppm / 1e6);
 }

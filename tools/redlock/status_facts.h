@@ -2,24 +2,28 @@
 #ifndef REDLOCK_STATUS_FACTS_H
 #define REDLOCK_STATUS_FACTS_H
 
+#include "core/clock_watch.h"
 #include "redlock/status_rights.h"
 
+#include <redlock.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The master read its clock at some time between request and reply. */
 struct status_look {
-    int64_t asked_ns, told_ns; /* by a clock of this machine that nobody sets */
-    int64_t wall_ns;           /* this machine's time of day at told_ns */
-    int64_t master_us;
+    struct rl_clock_look clock;
+    int64_t wall_ns; /* this machine's time of day when the reply came */
 };
 
-/* What follows for certain from two looks. */
-struct status_clock {
+struct status_bounds {
     bool known;
-    int64_t offset_least_us, offset_most_us; /* the master's time less this machine's */
-    double rate_least, rate_most;            /* its seconds in one of this machine's */
+    double least, most;
+};
+
+/* What is certain of a master's clock, by two looks at it and by what the library measured. */
+struct status_clock {
+    struct status_bounds offset_us; /* the master's time less this machine's */
+    struct status_bounds rate;      /* its seconds in one of this machine's */
 };
 
 struct status_facts {
@@ -42,7 +46,12 @@ void status_facts_init(struct status_facts *facts);
 /* The text of INFO. */
 void status_facts_heard(struct status_facts *facts, const char *text, size_t len);
 
+/* By two looks. */
 void status_clock_judge(struct status_clock *clock, const struct status_look *first,
                         const struct status_look *last);
+
+/* By the library's figures beside these: what both allow. The looks are later, so they stand
+ * where the library's say something else. */
+void status_clock_take(struct status_clock *clock, const redlock_node_status *node);
 
 #endif

@@ -83,17 +83,34 @@ static bool guard(const struct status_master *master, double *ret_value)
                  master->node->state == REDLOCK_NODE_GUARDED, ret_value);
 }
 
+static bool middle(const struct status_bounds *bounds, double unit, double *ret_value)
+{
+    return known((bounds->least + bounds->most) / 2 * unit, bounds->known, ret_value);
+}
+
+static bool bound(const struct status_bounds *bounds, double unit, double *ret_value)
+{
+    return known((bounds->most - bounds->least) / 2 * unit, bounds->known, ret_value);
+}
+
 static bool offset(const struct status_master *master, double *ret_value)
 {
-    const struct status_clock *clock = &master->facts.clock;
-    return known((double)(clock->offset_least_us + clock->offset_most_us) / 2e6, clock->known,
-                 ret_value);
+    return middle(&master->facts.clock.offset_us, 1e-6, ret_value);
+}
+
+static bool offset_bound(const struct status_master *master, double *ret_value)
+{
+    return bound(&master->facts.clock.offset_us, 1e-6, ret_value);
 }
 
 static bool rate(const struct status_master *master, double *ret_value)
 {
-    const struct status_clock *clock = &master->facts.clock;
-    return known((clock->rate_least + clock->rate_most) / 2, clock->known, ret_value);
+    return middle(&master->facts.clock.rate, 1, ret_value);
+}
+
+static bool rate_bound(const struct status_master *master, double *ret_value)
+{
+    return bound(&master->facts.clock.rate, 1, ret_value);
 }
 
 static bool clients(const struct status_master *master, double *ret_value)
@@ -117,7 +134,9 @@ static const struct metric metrics[] = {
     {"master_uptime_seconds", "Since the master's start.", uptime},
     {"master_guard_seconds", "The restart guard withholds its vote for so long.", guard},
     {"master_clock_offset_seconds", "Its time of day less this machine's.", offset},
+    {"master_clock_offset_bound_seconds", "The offset may be wrong by so much.", offset_bound},
     {"master_clock_rate", "Its seconds in one of this machine's.", rate},
+    {"master_clock_rate_bound", "The rate may be wrong by so much.", rate_bound},
     {"master_clients", "Connections that are open there.", clients},
     {"master_clients_max", "Connections that it allows.", clients_max},
     {"master_evicted_keys", "Keys that it has evicted.", evicted},

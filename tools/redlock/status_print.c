@@ -113,6 +113,26 @@ static void print_node(const struct status_master *master, unsigned number, int 
            *version.text ? version.text : "-");
 }
 
+static double middle(const struct status_bounds *bounds)
+{
+    return (bounds->least + bounds->most) / 2;
+}
+
+static double bound(const struct status_bounds *bounds)
+{
+    return (bounds->most - bounds->least) / 2;
+}
+
+static void print_clock(const struct status_clock *clock)
+{
+    if (clock->offset_us.known)
+        printf("%*sclock: %+.2f ms to ours, within %.2f ms\n", REASON_AT, "",
+               middle(&clock->offset_us) / 1e3, bound(&clock->offset_us) / 1e3);
+    if (clock->rate.known)
+        printf("%*sclock: gains %+.0f ppm on ours, within %.0f ppm\n", REASON_AT, "",
+               (middle(&clock->rate) - 1) * 1e6, bound(&clock->rate) * 1e6);
+}
+
 void status_print_text(const struct cli *cli, const struct status_found *found)
 {
     static const char *const words[] = {"fit", "DEGRADED", "NOT FIT"};
@@ -126,6 +146,8 @@ void status_print_text(const struct cli *cli, const struct status_found *found)
     for (unsigned i = 0; i < report->node_count; i++) {
         const struct status_check *check = found->master[i].check;
         print_node(&found->master[i], i + 1, width);
+        if (cli->verbose)
+            print_clock(&found->master[i].facts.clock);
         for (int k = 0; k < STATUS_CHECKS; k++) {
             if (check[k].result >= STATUS_WARN ||
                 (cli->verbose && (check[k].result != STATUS_NONE || *check[k].reason)))
@@ -166,12 +188,19 @@ static void json_checks(const struct status_check checks[STATUS_CHECKS])
     putchar(']');
 }
 
-/* The middle of what is known for certain. */
+/* The middle of what is certain, and by how much it may be wrong. */
+static void json_bounds(const char *key, const char *bound_key,
+                        const struct status_bounds *bounds, double unit)
+{
+    if (bounds->known)
+        printf(",\"%s\":%.6f,\"%s\":%.6f", key, middle(bounds) * unit, bound_key,
+               bound(bounds) * unit);
+}
+
 static void json_clock(const struct status_clock *clock)
 {
-    printf(",\"clock_offset_ms\":%.3f,\"clock_rate\":%.4f",
-           (double)(clock->offset_least_us + clock->offset_most_us) / 2000,
-           (clock->rate_least + clock->rate_most) / 2);
+    json_bounds("clock_offset_ms", "clock_offset_bound_ms", &clock->offset_us, 1e-3);
+    json_bounds("clock_rate", "clock_rate_bound", &clock->rate, 1);
 }
 
 static void json_node(const struct status_found *found, unsigned number)
@@ -196,8 +225,7 @@ static void json_node(const struct status_found *found, unsigned number)
         json_field("refusal", node->refusal, sizeof(node->refusal));
         printf(",\"refused_ago_ms\":%lld", (long long)node->refused_ago_ms);
     }
-    if (master->facts.clock.known)
-        json_clock(&master->facts.clock);
+    json_clock(&master->facts.clock);
     json_checks(master->check);
     status_rights_json(&master->facts.rights, &found->rights);
     putchar('}');
