@@ -205,11 +205,12 @@ typedef struct redlock_config {
     int background;        /* enum redlock_background */
     int64_t lock_delay_ms; /* lock-delay: keys outlive a lock that was not released by this */
     int64_t config_agreement; /* enum redlock_agreement */
+    int64_t watch_wall_clock; /* watch-wall-clock: enum redlock_switch */
 } redlock_config;
 #define REDLOCK_CONFIG_INIT                                                                    \
     {                                                                                          \
         sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 0,  \
-            0, 0, 0                                                                            \
+            0, 0, 0, 0                                                                           \
     }
 
 /* Open a client on the node list `file`, or on a configuration. `error` may be NULL.

@@ -108,6 +108,8 @@ static void settle(redlock *client)
     client->subs.events = &rl_engine_sub_events;
     client->nodes.settings.events = &rl_engine_node_events;
     client->nodes.settings.clock = &client->clock;
+    if (config->watch_wall_clock == REDLOCK_ON)
+        rl_clock_watch_wall(&client->clock);
     client->nodes.settings.prng = &client->prng;
     client->nodes.settings.connect_timeout_ns = config->connect_timeout_ms * RL_NS_PER_MS;
     client->nodes.settings.node_timeout_ns = config->node_timeout_ms * RL_NS_PER_MS;

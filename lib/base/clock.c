@@ -24,15 +24,53 @@
 #define OFFSETS_MAX 255
 #define OFFSET_MAX_S (INT64_MAX / RL_NS_PER_S / 2)
 
-int64_t rl_clock_now_ns(void)
+/* The wall clock is read beside the kernel's, and not at one instant. Twice this is half of what
+ * the drift allows for besides its factor. */
+#define WALL_GRAIN_NS (RL_NS_PER_MS / 4)
+
+static int64_t read_ns(clockid_t clock)
 {
     struct timespec now;
 
-    /* Every Linux since 2.6.39 has this clock. Another clock would make leases look longer than
-     * they are, so the process must stop. */
-    if (clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+    /* Every Linux since 2.6.39 has CLOCK_BOOTTIME. Another clock would make leases look longer
+     * than they are, so the process must stop. */
+    if (clock_gettime(clock, &now) != 0)
         abort();
     return (int64_t)now.tv_sec * RL_NS_PER_S + now.tv_nsec;
+}
+
+int64_t rl_clock_now_ns(void)
+{
+    return read_ns(CLOCK_BOOTTIME);
+}
+
+/* What is read first is the less: so the wall clock is ahead by that at most. */
+static int64_t lead_most_ns(void)
+{
+    int64_t now_ns = rl_clock_now_ns();
+    return read_ns(CLOCK_REALTIME) - now_ns;
+}
+
+void rl_clock_watch_wall(struct rl_clock *clock)
+{
+    clock->watches_wall = true;
+    atomic_store(&clock->lead_ns, lead_most_ns());
+}
+
+/* The wall clock is ahead by `least_ns` or more. Has it gone on further than the kernel's clock
+ * in this epoch? Where it was set back, a later step forward counts from there. */
+static bool lost_time(struct rl_clock *clock, int64_t least_ns, int64_t added_ns)
+{
+    int64_t lead_ns = atomic_load(&clock->lead_ns);
+    if (least_ns > lead_ns + WALL_GRAIN_NS) {
+        /* In this order: nobody may compare with the new lead in the old epoch. */
+        atomic_compare_exchange_strong(&clock->added_ns, &added_ns, added_ns + 1);
+        atomic_store(&clock->lead_ns, lead_most_ns());
+        return true;
+    }
+    if (least_ns < lead_ns - WALL_GRAIN_NS)
+        atomic_compare_exchange_strong(&clock->lead_ns, &lead_ns, lead_most_ns());
+    return false;
 }
 
 static void note(struct rl_clock *clock, int64_t now_ns)
@@ -49,7 +87,10 @@ int64_t rl_clock_steady_ns(struct rl_clock *clock)
          * kernel's clock, the clock was set back in between. */
         int64_t added_ns = atomic_load(&clock->added_ns);
         int64_t seen_ns = atomic_load(&clock->seen_ns);
-        int64_t now_ns = rl_clock_now_ns() + added_ns;
+        int64_t wall_ns = clock->watches_wall ? read_ns(CLOCK_REALTIME) : 0;
+        int64_t kernel_ns = rl_clock_now_ns(), now_ns = kernel_ns + added_ns;
+        if (clock->watches_wall && lost_time(clock, wall_ns - kernel_ns, added_ns))
+            continue;
         if (atomic_load(&clock->added_ns) != added_ns)
             continue; /* another thread noticed the step first */
         if (now_ns >= seen_ns) {

@@ -6,6 +6,11 @@
  * of its own. Its time goes on from the latest value returned, so that waits and deadlines of
  * calls still end. The time that has passed meanwhile is unknown, so no earlier measurement may
  * be trusted: a step back begins a new epoch.
+ *
+ * It may also stand still, as in a virtual machine that is stopped, until somebody sets the wall
+ * clock there. A client that watches the wall clock begins a new epoch when that has gone on
+ * further than the kernel's clock. Its time goes on by the kernel's clock all the same: no wall
+ * clock makes a wait or a guard shorter.
  */
 #ifndef RL_CLOCK_H
 #define RL_CLOCK_H
@@ -13,6 +18,7 @@
 #include "base/times.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -22,8 +28,14 @@ int64_t rl_clock_now_ns(void);
 /* A client's clock; all zero at first. Any thread may read it at any time. */
 struct rl_clock {
     _Atomic int64_t seen_ns;  /* the latest value returned */
-    _Atomic int64_t added_ns; /* added to the kernel's time: all steps back; only grows */
+    _Atomic int64_t added_ns; /* added to the kernel's time: all steps back, and 1 ns for each
+                                 time that the wall clock went on further; only grows */
+    bool watches_wall;
+    _Atomic int64_t lead_ns; /* the wall clock is ahead of the kernel's by that at most */
 };
+
+/* From now on the wall clock is read, too. Before the clock is read first. */
+void rl_clock_watch_wall(struct rl_clock *clock);
 
 /* Its time, which never goes back. */
 int64_t rl_clock_steady_ns(struct rl_clock *clock);
@@ -47,7 +59,7 @@ static inline int64_t rl_clock_own_ns(int64_t kernel_ns, int64_t epoch)
 }
 
 /* Wall-clock time in us, for what a later start of this or another host must know to be later:
- * the proposals of fencing tokens. No validity may rest on it. */
+ * the proposals of fencing tokens. No validity may rest on it; it may only end one. */
 uint64_t rl_clock_wall_us(void);
 
 /* This boot's id as 36 bytes of text. 0 or -1. */

@@ -45,6 +45,7 @@ enum rl_setting {
     RL_SETTING_BACKGROUND,
     RL_SETTING_LOCK_DELAY,
     RL_SETTING_CONFIG_AGREEMENT,
+    RL_SETTING_WATCH_WALL_CLOCK,
     RL_SETTING_COUNT
 };
 
@@ -77,6 +78,7 @@ struct rl_config {
     char *client_name;    /* NULL: the client makes one from host and pid */
     int background;       /* enum redlock_background */
     int config_agreement; /* enum redlock_agreement; never _DEFAULT */
+    int watch_wall_clock; /* enum redlock_switch; never _DEFAULT */
     bool holds_password;  /* a URL of the file has a password in it */
     char *file;           /* for messages; NULL: built in code alone */
     struct rl_place places[RL_SETTING_COUNT];

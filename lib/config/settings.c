@@ -31,6 +31,7 @@ struct row {
     bool code_off;            /* durations: -1 in code means 0, because 0 keeps the default */
     const char *const *words; /* words: up to a NULL; the value is an index; "": none */
     const char *one_of;       /* "on, off or marker" */
+    const char *one_in_code;  /* likewise, in redlock_config */
     union {
         int64_t ms;
         double factor;
@@ -40,7 +41,7 @@ struct row {
 
 static parse_fn parse_duration, parse_factor, parse_word, parse_client_name;
 static override_fn override_duration, override_factor, override_guard, override_client_name,
-    override_background, override_agreement;
+    override_background, override_word;
 
 static const char *const guards[] = {
     [RL_GUARD_OFF] = "off", [RL_GUARD_ON] = "on", [RL_GUARD_MARKER] = "marker", NULL};
@@ -50,6 +51,9 @@ static const char *const backgrounds[] = {
 static const char *const agreements[] = {
     "", [REDLOCK_AGREEMENT_OFF] = "off", [REDLOCK_AGREEMENT_WARN] = "warn",
     [REDLOCK_AGREEMENT_REFUSE] = "refuse", NULL};
+
+static const char *const switches[] = {
+    "", [REDLOCK_ON] = "on", [REDLOCK_OFF] = "off", NULL};
 
 #define NAMES(text, member)                                                                    \
     .name = text, .code_name = #member, .offset = offsetof(struct rl_config, member),          \
@@ -92,8 +96,14 @@ static const struct row table[RL_SETTING_COUNT] = {
     [RL_SETTING_CONFIG_AGREEMENT] = {NAMES("config-agreement", config_agreement),
                                      .parse = parse_word, .words = agreements,
                                      .one_of = "off, warn or refuse",
-                                     .override = override_agreement,
+                                     .override = override_word,
+                                     .one_in_code = "REDLOCK_AGREEMENT_OFF, _WARN or _REFUSE",
                                      .standard.word = REDLOCK_AGREEMENT_OFF},
+    [RL_SETTING_WATCH_WALL_CLOCK] = {NAMES("watch-wall-clock", watch_wall_clock),
+                                     .parse = parse_word, .words = switches,
+                                     .one_of = "on or off", .override = override_word,
+                                     .one_in_code = "REDLOCK_ON or REDLOCK_OFF",
+                                     .standard.word = REDLOCK_OFF},
 };
 
 /* ---- types of values ------------------------------------------------------------------ */
@@ -250,29 +260,23 @@ static int override_client_name(const struct row *row, void *value, const void *
 static int override_background(const struct row *row, void *value, const void *given,
                                struct rl_problem *problem)
 {
-    (void)row;
-    (void)problem;
+    (void)row, (void)problem;
     int wanted = *(const int *)given;
-    if (wanted == 0)
-        return 0;
-    assert(wanted >= REDLOCK_BACKGROUND_AUTO && wanted <= REDLOCK_BACKGROUND_NEVER);
-    *(int *)value = wanted;
-    return 1;
+    assert(wanted >= REDLOCK_BACKGROUND_DEFAULT && wanted <= REDLOCK_BACKGROUND_NEVER);
+    *(int *)value = wanted > 0 ? wanted : *(int *)value;
+    return wanted > 0;
 }
 
-static int override_agreement(const struct row *row, void *value, const void *given,
-                              struct rl_problem *problem)
+static int override_word(const struct row *row, void *value, const void *given,
+                         struct rl_problem *problem)
 {
-    (void)row;
-    int64_t wanted = *(const int64_t *)given;
-    if (wanted == REDLOCK_AGREEMENT_DEFAULT)
-        return 0;
-    if (wanted < REDLOCK_AGREEMENT_OFF || wanted > REDLOCK_AGREEMENT_REFUSE)
-        return rl_problem_set(problem, 0,
-                              "is REDLOCK_AGREEMENT_OFF, _WARN or _REFUSE, or 0 (as the file "
-                              "says)");
-    *(int *)value = (int)wanted;
-    return 1;
+    int64_t wanted = *(const int64_t *)given, most = 0;
+    while (row->words[most + 1])
+        most++;
+    if (wanted < 0 || wanted > most)
+        return rl_problem_set(problem, 0, "is %s, or 0 (as the file says)", row->one_in_code);
+    *(int *)value = wanted > 0 ? (int)wanted : *(int *)value;
+    return wanted > 0;
 }
 
 /* ---- the table, from outside ---------------------------------------------------------- */

@@ -152,7 +152,20 @@ static void cancel_all(redlock *client, int64_t now_ns)
     }
 }
 
-/* The clock went back: held locks are lost, everything else goes on. */
+/* Only the wall clock shows that time was lost, so a new epoch begins without a step. */
+static void log_epoch(redlock *client, int64_t step_ns)
+{
+    static const char lost[] = "every lock that was held is lost, since nobody can tell for how "
+                               "long it has been held";
+    if (step_ns > RL_CLOCK_JITTER_NS)
+        rl_client_log(client, REDLOCK_LOG_WARNING, "the clock went back by %lld ms: %s",
+                      (long long)(step_ns / RL_NS_PER_MS), lost);
+    else
+        rl_client_log(client, REDLOCK_LOG_WARNING,
+                      "the wall clock went on further than ours (watch-wall-clock): %s", lost);
+}
+
+/* The clock went back, or lost time: held locks are lost, everything else goes on. */
 void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
 {
     int64_t epoch = rl_clock_epoch(&client->clock);
@@ -160,10 +173,7 @@ void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
     if (client->clock_epoch == epoch)
         return;
     assert(epoch > client->clock_epoch); /* the epoch is the sum of all steps back */
-    rl_client_log(client, REDLOCK_LOG_WARNING,
-                  "the clock went back by %lld ms: every lock that was held is lost, since "
-                  "nobody can tell for how long it has been held",
-                  (long long)((epoch - client->clock_epoch) / RL_NS_PER_MS));
+    log_epoch(client, epoch - client->clock_epoch);
     client->identity.texts_since_ns = rl_clock_kernel_ns(now_ns, client->clock_epoch);
     client->clock_epoch = epoch;
     rl_renewals_clock_went_back(client, now_ns);

@@ -12,18 +12,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A stand-in for the machine's clocks: what CLOCK_BOOTTIME says while `faked` is set. */
+/* A stand-in for the machine's clocks: what they say while `faked` is set. */
 static bool faked;
-static struct timespec fake;
+static struct timespec fake, wall;
 static int fails;
+static int64_t wall_ns;
 
 int clock_gettime(clockid_t clock, struct timespec *ret_now)
 {
     if (fails)
         return -1;
-    if (!faked || clock != CLOCK_BOOTTIME)
+    if (!faked || (clock != CLOCK_BOOTTIME && clock != CLOCK_REALTIME))
         return (int)syscall(SYS_clock_gettime, clock, ret_now);
-    *ret_now = fake;
+    *ret_now = clock == CLOCK_BOOTTIME ? fake : wall;
     return 0;
 }
 
@@ -122,6 +123,99 @@ START_TEST(threads_that_read_it_together_see_no_step)
 }
 END_TEST
 
+/* ---- the wall clock beside it ------------------------------------------------------------ */
+
+static void pass_ns(int64_t ns, int64_t more_ns)
+{
+    wall_ns += ns + more_ns;
+    wall = (struct timespec){.tv_sec = wall_ns / RL_NS_PER_S, .tv_nsec = wall_ns % RL_NS_PER_S};
+    set_ns((int64_t)fake.tv_sec * RL_NS_PER_S + fake.tv_nsec + ns);
+}
+
+static struct rl_clock watched(void)
+{
+    struct rl_clock clock = {0};
+    set_ns(1000 * RL_NS_PER_S);
+    wall_ns = 1700000000 * RL_NS_PER_S;
+    pass_ns(0, 0);
+    rl_clock_watch_wall(&clock);
+    ck_assert_int_eq(rl_clock_steady_ns(&clock), 1000 * RL_NS_PER_S);
+    return clock;
+}
+
+/* It stood still for so long: nothing before can be timed, and its time goes on as it was. */
+START_TEST(time_that_wall_clock_shows_to_be_lost_begins_epoch)
+{
+    static const int64_t lost_ns[] = {RL_NS_PER_MS, RL_NS_PER_S, 86400 * RL_NS_PER_S};
+    struct rl_clock clock = watched();
+    for (size_t i = 0; i < sizeof(lost_ns) / sizeof(lost_ns[0]); i++) {
+        int64_t epoch = rl_clock_epoch(&clock), before_ns = rl_clock_steady_ns(&clock);
+        pass_ns(5 * RL_NS_PER_MS, lost_ns[i]);
+        int64_t passed_ns = rl_clock_steady_ns(&clock) - before_ns;
+        ck_assert_int_ge(passed_ns, 5 * RL_NS_PER_MS);
+        ck_assert_int_le(passed_ns, 5 * RL_NS_PER_MS + 1);
+        ck_assert_int_gt(rl_clock_epoch(&clock), epoch);
+        epoch = rl_clock_epoch(&clock);
+        pass_ns(RL_NS_PER_S, 0);
+        rl_clock_steady_ns(&clock);
+        ck_assert_int_eq(rl_clock_epoch(&clock), epoch);
+    }
+}
+END_TEST
+
+/* By less each time than is noticed at once. */
+START_TEST(small_losses_add_up)
+{
+    struct rl_clock clock = watched();
+    for (int i = 0; i < 10; i++) {
+        pass_ns(RL_NS_PER_MS, RL_NS_PER_MS / 10);
+        rl_clock_steady_ns(&clock);
+    }
+    ck_assert_int_gt(rl_clock_epoch(&clock), 0);
+}
+END_TEST
+
+START_TEST(wall_clock_that_goes_back_changes_nothing)
+{
+    struct rl_clock clock = watched();
+    pass_ns(RL_NS_PER_S, -3600 * RL_NS_PER_S);
+    ck_assert_int_eq(rl_clock_steady_ns(&clock), 1001 * RL_NS_PER_S);
+    ck_assert_int_eq(rl_clock_epoch(&clock), 0);
+    pass_ns(0, RL_NS_PER_S); /* and hides no loss that comes later */
+    rl_clock_steady_ns(&clock);
+    ck_assert_int_gt(rl_clock_epoch(&clock), 0);
+}
+END_TEST
+
+/* Threads that are kept from running between two reads lose no time by that. */
+START_TEST(watched_clock_sees_no_step_where_there_is_none)
+{
+    struct rl_clock clock = {0};
+    pthread_t thread[8];
+    rl_clock_watch_wall(&clock);
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, read_often, &clock), 0);
+    for (int i = 0; i < 8; i++) {
+        void *went_back = NULL;
+        pthread_join(thread[i], &went_back);
+        ck_assert_ptr_null(went_back);
+    }
+    ck_assert_int_eq(rl_clock_epoch(&clock), 0);
+}
+END_TEST
+
+START_TEST(clock_that_is_not_watched_does_not_look_at_wall_clock)
+{
+    struct rl_clock clock = {0};
+    set_ns(1000 * RL_NS_PER_S);
+    pass_ns(0, 0);
+    rl_clock_steady_ns(&clock);
+    pass_ns(RL_NS_PER_S, 3600 * RL_NS_PER_S);
+    ck_assert_int_eq(rl_clock_steady_ns(&clock), 1001 * RL_NS_PER_S);
+    ck_assert_int_eq(rl_clock_epoch(&clock), 0);
+}
+END_TEST
+
 /* Without the clock nobody can know how long a lease has run. */
 START_TEST(without_clock_nothing_goes_on)
 {
@@ -154,6 +248,11 @@ int main(void)
     tcase_add_test(tcase, clients_time_goes_on_where_clock_goes_back);
     tcase_add_test(tcase, difference_of_processors_clocks_is_no_step);
     tcase_add_test(tcase, threads_that_read_it_together_see_no_step);
+    tcase_add_test(tcase, time_that_wall_clock_shows_to_be_lost_begins_epoch);
+    tcase_add_test(tcase, small_losses_add_up);
+    tcase_add_test(tcase, wall_clock_that_goes_back_changes_nothing);
+    tcase_add_test(tcase, watched_clock_sees_no_step_where_there_is_none);
+    tcase_add_test(tcase, clock_that_is_not_watched_does_not_look_at_wall_clock);
     tcase_add_test_raise_signal(tcase, without_clock_nothing_goes_on, 6);
     tcase_add_test(tcase, boot_id_is_kernels);
     suite_add_tcase(suite, tcase);

@@ -38,7 +38,7 @@ static const struct {
     {"port 6379\n", 1, 1,
      "unknown directive; known are node, max-ttl, ttl, node-timeout, connect-timeout, "
      "stall-limit, linger, drift-factor, guard, client-name, background, lock-delay, "
-     "config-agreement"},
+     "config-agreement, watch-wall-clock"},
     {"\"node\" redis://a\n", 1, 1, "unknown directive"},
     {"{\n", 1, 1, "unknown directive; known are"},
     {"redis://a\n", 1, 1, "write node in front of it"},
@@ -95,6 +95,8 @@ static const struct {
     {"config-agreement yes\n", 1, 18, "config-agreement is off, warn or refuse"},
     {"config-agreement Warn\n", 1, 18, "config-agreement is off, warn or refuse"},
     {"config-agreement refus\n", 1, 18, "config-agreement is off, warn or refuse"},
+    {"watch-wall-clock yes\n", 1, 18, "watch-wall-clock is on or off"},
+    {"watch-wall-clock \"\"\n", 1, 19, "watch-wall-clock is on or off"},
     {"config-agreement \"\"\n", 1, 19, "config-agreement is off, warn or refuse"},
     {"backgroud never\n", 1, 1, "did you mean background?"},
     {"background\n", 1, 11, "background needs a value"},

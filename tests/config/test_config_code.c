@@ -194,6 +194,7 @@ START_TEST(test_override_all)
     from.client_name = "code";
     from.background = REDLOCK_BACKGROUND_ALWAYS;
     from.config_agreement = REDLOCK_AGREEMENT_REFUSE;
+    from.watch_wall_clock = REDLOCK_ON;
     override(&from, 0);
     ck_assert_int_eq(config.max_ttl_ms, 60000);
     ck_assert_int_eq(config.ttl_ms, 5000);
@@ -207,6 +208,7 @@ START_TEST(test_override_all)
     ck_assert_str_eq(config.client_name, "code");
     ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_ALWAYS);
     ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_REFUSE);
+    ck_assert_int_eq(config.watch_wall_clock, REDLOCK_ON);
     ck_assert(config.places[RL_SETTING_TTL].in_code);
     rl_config_free(&config);
     from = (redlock_config)REDLOCK_CONFIG_INIT;
@@ -275,6 +277,10 @@ static const struct {
     {{.config_agreement = -1},
      "redlock_config.config_agreement: is REDLOCK_AGREEMENT_OFF, _WARN or _REFUSE, or 0 (as "
      "the file says)"},
+    {{.watch_wall_clock = REDLOCK_OFF + 1},
+     "redlock_config.watch_wall_clock: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
+    {{.watch_wall_clock = -1},
+     "redlock_config.watch_wall_clock: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
     {{.client_name = ""},
      "redlock_config.client_name: client-name is empty; give it 1 to 63 bytes, or leave it "
      "out"},

@@ -54,6 +54,7 @@ START_TEST(test_take_smaller)
     from.background = REDLOCK_BACKGROUND_NEVER;
     from.lock_delay_ms = 5;
     from.config_agreement = REDLOCK_AGREEMENT_WARN;
+    from.watch_wall_clock = REDLOCK_ON;
     for (size_t size = offsetof(redlock_config, nodes); size < sizeof(from);
          size += _Alignof(redlock_config)) {
         begin();
@@ -73,7 +74,10 @@ START_TEST(test_take_smaller)
                                                : REDLOCK_BACKGROUND_DEFAULT);
         ck_assert_int_eq(whole.lock_delay_ms,
                          size > offsetof(redlock_config, lock_delay_ms) ? 5 : 0);
-        ck_assert_int_eq(whole.config_agreement, REDLOCK_AGREEMENT_DEFAULT);
+        ck_assert_int_eq(whole.config_agreement, size > offsetof(redlock_config, config_agreement)
+                                                     ? REDLOCK_AGREEMENT_WARN
+                                                     : REDLOCK_AGREEMENT_DEFAULT);
+        ck_assert_int_eq(whole.watch_wall_clock, REDLOCK_DEFAULT);
     }
 }
 END_TEST

@@ -86,6 +86,7 @@ static void require_good(const struct rl_config *config)
     REQUIRE(config->background <= REDLOCK_BACKGROUND_NEVER);
     REQUIRE(config->config_agreement >= REDLOCK_AGREEMENT_OFF);
     REQUIRE(config->config_agreement <= REDLOCK_AGREEMENT_REFUSE);
+    REQUIRE(config->watch_wall_clock == REDLOCK_ON || config->watch_wall_clock == REDLOCK_OFF);
     REQUIRE(!config->client_name || strlen(config->client_name) <= RL_CLIENT_NAME_MAX);
 }
 

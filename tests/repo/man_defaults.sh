@@ -81,6 +81,7 @@ default_is guard on
 default_is client-name 'host and process'
 default_is background auto
 default_is config-agreement off
+default_is watch-wall-clock off
 
 ttl_least=$(limit RL_TTL_MIN_MS)
 ttl_most=$(limit RL_TTL_LIMIT_MS)

@@ -19,6 +19,7 @@ struct sim_client_options {
     int guard;      /* as in redlock_config */
     int background; /* likewise */
     int config_agreement;
+    int watch_wall_clock;
     const char *password;
 };
 

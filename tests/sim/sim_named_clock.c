@@ -130,6 +130,69 @@ static void clock_forward(void)
     check_goes_on(ann);
 }
 
+static const struct sim_client_options watching = {.max_ttl_ms = 10000,
+                                                   .watch_wall_clock = REDLOCK_ON};
+
+/* As clock_back_unseen(), but her wall clock has gone on, and she looks at it. */
+static void lost_time_by_wall_clock(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &watching);
+    struct sim_player *bob = sim_is_there("bob", &ten_seconds);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(900);
+    sim_proc_set_back(ann->proc, 600 * SIM_MS);
+    sim_broke(SIM_STEADY);
+    sim_pass_ms(150);
+    sim_expect(sim_asks_validity(ann) == 0);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_OK);
+    sim_expect_costs(SIM_OVERLAP, false);
+    sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+static void set_wall_clock(struct sim_player *player, int64_t by_ns)
+{
+    sim_tell("%s's wall clock is set %s by an hour", player->proc->name,
+             by_ns < 0 ? "back" : "forward");
+    player->proc->wall_extra_ns += by_ns;
+}
+
+/* Back: nothing comes of it. Forward: it may be that time was lost. */
+static void wall_clock_is_set(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &watching);
+    sim_curtain();
+    sim_watches(ann, true);
+    sim_expect(sim_takes(ann, 3000, ONCE) == REDLOCK_OK);
+    set_wall_clock(ann, -HOUR_NS);
+    sim_pass_ms(3500);
+    sim_expect(ann->told_lost == 0 && sim_asks_validity(ann) > 1500);
+    set_wall_clock(ann, HOUR_NS);
+    sim_expect(sim_asks_validity(ann) == 0);
+    sim_pass_ms(1100);
+    sim_expect(ann->told_lost == 1 && !ann->lost_valid);
+    sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
+    check_goes_on(ann);
+}
+
+/* The guard of a master that has forgotten goes by the other clock alone. */
+static void wall_clock_opens_no_guard(void)
+{
+    sim_stage(1);
+    struct sim_player *ann = sim_is_there("ann", &watching);
+    sim_curtain();
+    sim_master_kill(0);
+    sim_master_start(0, SIM_EMPTY);
+    sim_pass_ms(2000);
+    set_wall_clock(ann, HOUR_NS);
+    sim_expect(sim_takes(ann, 1000, 8500) == REDLOCK_ENOQUORUM);
+    sim_expect(sim_takes(ann, 1000, 3000) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
 /* She is stopped when she reads the answer, and not when she is told that there is one: what it
  * proves is as old as the clock says afterwards. */
 static void late_reader(void)
@@ -165,6 +228,18 @@ const struct sim_scenario sim_named_clock[] = {
      clock_back_unseen},
     {"clock-forward", "ann's clock is set forward by an hour: her lock is over, and told so.",
      clock_forward},
+    {"lost-time-by-wall-clock",
+     "The same, with watch-wall-clock: her wall clock went on, so her lock is over when she "
+     "looks.",
+     lost_time_by_wall_clock},
+    {"wall-clock-is-set",
+     "With watch-wall-clock ann's wall clock is set back, which changes nothing, and then "
+     "forward, which\nends her lock.",
+     wall_clock_is_set},
+    {"wall-clock-opens-no-guard",
+     "With watch-wall-clock ann's wall clock is set forward while a master that forgot may not "
+     "vote: it\nwaits for as long as before.",
+     wall_clock_opens_no_guard},
     {"late-reader",
      "ann is stopped right before she reads the answer to an extension, until her time is "
      "over: it\ncomes too late.",
