@@ -10,6 +10,8 @@
 
 #include "kinds/script_error.h"
 
+#include "base/text_escape.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
@@ -85,15 +87,15 @@ void rl_script_error(const struct rl_script *script, const char *error, char *re
     assert(script->name && script->body && size >= RL_SCRIPT_ERROR_MIN);
     int line = message_of(&error, &len);
     if (line < 0) {
-        snprintf(ret_text, size, "%s", error);
+        rl_text_escape(ret_text, size, error, len); /* for it cuts no character */
         return;
     }
     put_commands(line_of(script->body, line), commands, sizeof(commands));
     int where_len = snprintf(where, sizeof(where), " (%s%sin %s)", commands,
                              *commands ? " " : "", script->name);
     assert(where_len > 0 && (size_t)where_len < sizeof(where));
-    size_t room = size - 1 - (size_t)where_len;
-    snprintf(ret_text, size, "%.*s%s", (int)(len < room ? len : room), error, where);
+    size_t put = rl_text_escape(ret_text, size - (size_t)where_len, error, len);
+    memcpy(ret_text + put, where, (size_t)where_len + 1);
 }
 
 bool rl_script_error_denies(const char *error)

@@ -5,6 +5,7 @@
 
 #include "node/node.h"
 
+#include "base/text_escape.h"
 #include "base/times.h"
 
 #include <assert.h>
@@ -188,14 +189,16 @@ static bool is_denied(const struct rl_reply *error)
 
 static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
 {
+    char shown[120];
+    rl_text_escape(shown, sizeof(shown), text, strlen(text)); /* cuts no character */
     rl_info_parse("", 0, &node->info); /* nothing is known of the server */
     if (node->settings->guard) {
         unfit(node, now_ns, RL_ASK_AGAIN_NS, "");
         snprintf(node->why, sizeof(node->why),
-                 "INFO was refused, so a restart could not be seen: no vote (%.120s)", text);
+                 "INFO was refused, so a restart could not be seen: no vote (%s)", shown);
     } else {
         set_fitness(node, RL_FIT);
-        snprintf(node->why, sizeof(node->why), "warning: INFO was refused (%.140s)", text);
+        snprintf(node->why, sizeof(node->why), "warning: INFO was refused (%s)", shown);
     }
 }
 

@@ -122,9 +122,9 @@ static void error_of(const struct rl_slot *slot, const struct rl_inflight *infli
 static void native_error(const struct rl_slot *slot, const char *command,
                          const struct rl_reply *reply, char *ret_text, size_t size)
 {
-    char whole[160];
+    char whole[141];
     rl_error_text(reply, &slot->connection.mask, whole, sizeof(whole));
-    snprintf(ret_text, size, "%.140s (%s)", whole, command);
+    snprintf(ret_text, size, "%s (%s)", whole, command);
 }
 
 /* A report shows a refusal, but a release has no report. So the log says which right is

@@ -63,6 +63,7 @@ struct rl_sub {
     bool wanted;
     bool denied_told;         /* NOPERM was logged, and no subscription has worked since */
     bool deaf;                /* UP, but without the right to the client's own channel */
+    bool asking;              /* for the client's own channel: its answer is awaited */
     bool behind;              /* SUBSCRIBING, UP: some channel may have a request to be sent */
     bool channel_denied_told; /* NOPERM for a channel was logged */
     unsigned confirmed;       /* subscriptions that the server says we have */

@@ -71,7 +71,7 @@ void rl_sub_ask_again(struct rl_sub *sub, int64_t now_ns)
 {
     assert(sub->mode == RL_SUB_UP && sub->again_ns != 0);
     sub->again_ns = 0;
-    if (sub->deaf)
+    if (sub->deaf && !sub->asking)
         rl_sub_subscribe(sub, now_ns);
     for (size_t i = 0; sub->channels && i < sub->channels->count; i++)
         sub->channels->all[i]->denied &= ~rl_bit(sub->index);

@@ -148,6 +148,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
             rl_sub_refused(sub, "CLIENT SETNAME", reply, now_ns);
         break;
     case RL_REQUEST_SUBSCRIBE:
+        sub->asking = false;
         if (!rl_sub_confirms(reply, true, sub->channel, strlen(sub->channel))) {
             rl_sub_refused(sub, "SUBSCRIBE", reply, now_ns);
             break;

@@ -42,7 +42,7 @@ static void hang_up(struct rl_sub *sub, const char *why)
     rl_connection_forget_login(&sub->connection);
     if (sub->channels)
         rl_channels_forget(sub->channels, rl_bit(sub->index));
-    sub->deaf = sub->behind = false;
+    sub->deaf = sub->behind = sub->asking = false;
     sub->confirmed = sub->unleft = 0;
     sub->again_ns = 0;
 }
@@ -144,6 +144,7 @@ void rl_sub_subscribe(struct rl_sub *sub, int64_t now_ns)
     rl_put_text(&out, "SUBSCRIBE");
     rl_put_text(&out, sub->channel);
     rl_sub_send_request(sub, RL_REQUEST_SUBSCRIBE, &out, now_ns);
+    sub->asking = true;
 }
 
 void rl_sub_flush(struct rl_sub *sub, int64_t now_ns)

@@ -1,6 +1,7 @@
 /* test_script_error.c - what people are told of an error that a script ended in. */
 #include "config_auto.h"
 
+#include "base/text_escape.h"
 #include "kinds/script_error.h"
 #include "suite.h"
 
@@ -82,10 +83,27 @@ START_TEST(long_error_loses_its_middle)
     rl_script_error(&script, error, told, sizeof(told));
     ck_assert_uint_eq(strlen(told), sizeof(told) - 1);
     ck_assert_int_eq(strncmp(told, "MISCONF 000", 11), 0);
-    ck_assert_ptr_nonnull(strstr(told, "0 (DEL in some_script)"));
+    ck_assert_ptr_nonnull(strstr(told, "0... (DEL in some_script)"));
     error[200] = '\0';
     rl_script_error(&script, error, told, sizeof(told));
     ck_assert_uint_eq(strlen(told), sizeof(told) - 1);
+}
+END_TEST
+
+/* Wherever it is cut. */
+START_TEST(long_error_is_cut_between_characters)
+{
+    static const char *const tails[] = {"", " script: " SHA ", on @user_script:3."};
+    char error[512] = "ERR ", told[RL_SCRIPT_ERROR_MIN], again[RL_SCRIPT_ERROR_MIN];
+    memset(error + 4, '-', (size_t)_i);
+    for (size_t len = strlen(error); len < 200; len += 3)
+        memcpy(error + len, "\xe2\x82\xac", 4);
+    for (unsigned i = 0; i < 2; i++) {
+        strcat(error, tails[i]);
+        rl_script_error(&script, error, told, sizeof(told));
+        rl_text_escape(again, sizeof(again), told, strlen(told)); /* which marks broken ones */
+        ck_assert_str_eq(told, again);
+    }
 }
 END_TEST
 
@@ -96,6 +114,7 @@ int main(void)
     tcase_add_loop_test(tcase, command_that_failed_is_told, 0,
                         (int)(sizeof(texts) / sizeof(texts[0])));
     tcase_add_test(tcase, long_error_loses_its_middle);
+    tcase_add_loop_test(tcase, long_error_is_cut_between_characters, 0, 3);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
