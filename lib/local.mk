@@ -133,10 +133,10 @@ libredlock_core_la_SOURCES = $(lib_base) $(lib_core) $(lib_config) $(lib_kinds) 
 	$(lib_node) $(lib_engine) $(lib_api)
 nodist_libredlock_core_la_SOURCES = %D%/kinds/scripts.h
 libredlock_core_la_CPPFLAGS = $(LIB_CPPFLAGS)
-libredlock_core_la_LIBADD = $(DEPS_LIBS)
+# It names no libraries, because one of the programs is linked without OpenSSL.
 
 libredlock_la_SOURCES =
-libredlock_la_LIBADD = libredlock-core.la
+libredlock_la_LIBADD = libredlock-core.la $(DEPS_LIBS)
 # current:revision:age. Code changed: revision + 1. Interfaces added: current + 1, age + 1,
 # revision 0. Interfaces removed or changed: current + 1, age 0, revision 0.
 libredlock_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info 0:0:0

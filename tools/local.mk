@@ -25,7 +25,12 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/run_orphans.c %D%/redlock/run_spawn.c %D%/redlock/run_terminal.c \
 	%D%/redlock/run_watch.c
 bin_redlock_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools
+if LATE_OPENSSL
+bin_redlock_SOURCES += %D%/redlock/openssl_late.c
+bin_redlock_LDADD = libredlock-core.la $(PLAIN_LIBS) $(LATE_LIBS)
+else
 bin_redlock_LDADD = $(TOOL_LIBS)
+endif
 
 # Private masters, and talking to them: of two programs.
 server_sources = %D%/cluster/server_talk.c %D%/cluster/server_talk.h %D%/cluster/server.c \
@@ -41,7 +46,7 @@ bin_redlock_bench_SOURCES = %D%/bench/main.c %D%/bench/bench.h %D%/bench/alloc.c
 	%D%/bench/pair.c %D%/bench/pipe.c %D%/bench/pipe.h %D%/bench/renew.c \
 	%D%/bench/report.c %D%/bench/compare.c %D%/bench/compare.h %D%/bench/machine.c \
 	%D%/bench/machine.h %D%/bench/report.h %D%/bench/requests.c %D%/bench/requests.h \
-	%D%/bench/rollback.c %D%/bench/shared.h %D%/bench/stall.c %D%/bench/stats.c \
+	%D%/bench/rollback.c %D%/bench/shared.h %D%/bench/stall.c %D%/bench/start.c %D%/bench/stats.c \
 	%D%/bench/stats.h %D%/bench/subject.c %D%/bench/threads.c %D%/bench/wake.c \
 	%D%/bench/wake.h %D%/bench/worker.c $(server_sources)
 bin_redlock_bench_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools

@@ -77,7 +77,7 @@ check 'its JSON is sane' sane_json
 check 'its distributions are whole' sane_distributions
 check 'its drawing is sane' sane_svg "$work/drawn.svg"
 for scenario in pair memory fan-out 'one down' 'majority down' rollback 'no wait' 'in flight' \
-    threads hand-off crowd renew fair; do
+    threads hand-off crowd renew fair run; do
     check "it has figures of: $scenario" says "\"scenario\": \"$scenario:" out
 done
 for subject in library 'floor, same bytes' 'floor, bare SET'; do
@@ -171,7 +171,7 @@ rm -rf "$TMPDIR" && mkdir "$TMPDIR" # a killed one can't tidy up
 # ---- help, version, wrong usage, wrong files ----
 run --help
 check '--help succeeds' exits 0
-for told in --json --svg --locks --hold inflight threads handoff crowd renew nowait fair rw; do
+for told in --json --svg --locks --hold inflight threads handoff crowd renew nowait fair rw run; do
     check "--help tells of $told" says "$told" out
 done
 check '--help is silent on what is not for users' eval '! says "--worker" out'

@@ -319,6 +319,7 @@ tls_ports_have_a_certificate_of_their_own_ca() {
         -CAfile "$d/tls/ca.pem" -verify_return_error -verify_hostname example.org </dev/null
     check 'not without the CA' not openssl s_client -connect "127.0.0.1:$port" \
         -verify_return_error </dev/null
+    check 'a lock' "${REDLOCK:-./bin/redlock}" -n "$d/redlock.conf" run x -- true
     check 'no plain port' [ "$("$cli" -p "$port" PING 2>&1)" != PONG ]
     check 'the CA can sign no more' [ "$(cd "$d/tls" && echo ./*)" = './ca.pem ./server.key ./server.pem' ]
     expect 0 '' kill 1 --dir "$d"

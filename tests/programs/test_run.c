@@ -298,6 +298,45 @@ START_TEST(signal_mask_and_ignored_signals_are_callers)
 }
 END_TEST
 
+/* ---- the start ---- */
+
+/* To load OpenSSL takes longer than all the rest. The guard, COMMAND's parent, is forked from
+ * `redlock run`. */
+START_TEST(openssl_is_loaded_for_tls_only)
+{
+#ifdef LATE_OPENSSL
+    struct program *program = NULL;
+    ck_assert_int_eq(
+        program_run(NULL,
+                    RUN_SH("start", "run=$(awk '/^PPid:/ { print $2 }' /proc/$PPID/status)\n"
+                                    "cat /proc/$run/maps"),
+                    &program),
+        0);
+    ck_assert_ptr_nonnull(strstr(program_out(program), "/libuuid.so"));
+    ck_assert_ptr_null(strstr(program_out(program), "/libssl.so"));
+    ck_assert_ptr_null(strstr(program_out(program), "/libcrypto.so"));
+    program_free(program);
+#endif
+}
+END_TEST
+
+START_TEST(openssl_that_can_not_be_loaded_is_named)
+{
+#ifdef LATE_OPENSSL
+    static const char script[] = "for name in libssl.so.3 libssl.so.1.1; do echo none >$name; done\n"
+                                 "echo 'node rediss://127.0.0.1:1' >list\n"
+                                 "LD_LIBRARY_PATH=. exec \"$0\" -n list run start -- true";
+    const struct program_how how = {.in_its_directory = true};
+    const char *const argv[] = {"sh", "-c", script, program_redlock(), NULL};
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(&how, argv, &program), 78);
+    ck_assert(cli_one_line(program_err(program)));
+    ck_assert_ptr_nonnull(strstr(program_err(program), "TLS can't be set up: ./libssl.so."));
+    program_free(program);
+#endif
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("run");
@@ -315,6 +354,8 @@ int main(void)
     tcase_add_test(plain, case_114_no_secret_on_any_command_line_or_in_any_message);
     tcase_add_test(plain, descriptors_are_callers_and_no_others);
     tcase_add_test(plain, signal_mask_and_ignored_signals_are_callers);
+    tcase_add_test(plain, openssl_is_loaded_for_tls_only);
+    tcase_add_test(plain, openssl_that_can_not_be_loaded_is_named);
     suite_add_tcase(suite, plain);
     return suite_run(suite);
 }

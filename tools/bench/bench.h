@@ -122,7 +122,7 @@ bool bench_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *conte
 /* Wait until every master votes. False: that took more than 10 s; a line is on stderr. */
 bool bench_library_await(struct bench_library *library);
 
-#define BENCH_SCENARIOS 15
+#define BENCH_SCENARIOS 16
 
 struct bench_scenario {
     const char *name;
@@ -149,5 +149,6 @@ int bench_run_nowait(struct bench *bench);
 int bench_run_rw(struct bench *bench);
 int bench_run_fair(struct bench *bench);
 int bench_run_kinds(struct bench *bench);
+int bench_run_start(struct bench *bench);
 
 #endif

@@ -22,7 +22,7 @@ const struct bench_scenario bench_scenarios[BENCH_SCENARIOS] = {
     {"threads", bench_run_threads, false}, {"handoff", bench_run_handoff, false},
     {"crowd", bench_run_crowd, false},     {"renew", bench_run_renew, false},
     {"rw", bench_run_rw, false},           {"fair", bench_run_fair, true},
-    {"kinds", bench_run_kinds, true},
+    {"kinds", bench_run_kinds, true},      {"run", bench_run_start, false},
 };
 
 /* The first CPU that we may run on is the only one from here on, for the masters too. */

@@ -24,7 +24,7 @@ static void print_help(void)
          "      --unix             reach them by unix sockets instead of loopback TCP\n"
          "  -s, --scenario LIST    of pair,memory,fanout,down,stall,rollback,nowait,\n"
          "                         inflight,threads,handoff,crowd,renew,rw,\n"
-         "                         fair,kinds\n"
+         "                         fair,kinds,run\n"
          "  -r, --rounds N         interleaved rounds (5)\n"
          "  -d, --duration TIME    how long one subject is measured a round (1s)\n"
          "      --memory           a million pairs in the scenario memory, not 50,000\n"
