@@ -562,7 +562,7 @@ typedef struct redlock_node_info {
     int64_t ttl_ms;    /* what is under the name goes away by itself; -1: never */
     int64_t writer_ms; /* a waiting writer keeps new readers out for so long; 0: none does */
     unsigned waiting;  /* in queues, and connections that listen for a release */
-    unsigned holders;  /* all of them, also those that it does not name */
+    unsigned holders;  /* also those that it does not name; of more than 256, their holds */
     char data[16];     /* DATA: its type, "list" */
     char text[192];    /* printable */
 } redlock_node_info;

@@ -111,7 +111,7 @@ lua_parts = %D%/kinds/fence/fence_counter.lua %D%/kinds/fence/fence_grant.lua \
 	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/hand_on.lua \
 	%D%/kinds/shared/holder.lua %D%/kinds/shared/other_data.lua \
 	%D%/kinds/shared/other_kind.lua %D%/kinds/quorum_rw/qrw.lua \
-	%D%/kinds/quorum_rw/qrw_last.lua %D%/kinds/quorum_rw/qrw_owner.lua \
+	%D%/kinds/quorum_rw/qrw_last.lua %D%/kinds/quorum_rw/qrw_live.lua %D%/kinds/quorum_rw/qrw_owner.lua \
 	%D%/kinds/quorum_rw/qrw_put.lua %D%/kinds/quorum_rw/qrw_tidy.lua \
 	%D%/kinds/quorum_rw/qrw_extend.lua %D%/kinds/quorum_rw/qrw_remove.lua \
 	%D%/kinds/quorum_rw/qread_free.lua %D%/kinds/quorum_rw/qwrite_free.lua \

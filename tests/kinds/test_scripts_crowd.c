@@ -17,7 +17,7 @@
 #define SHARE_MS 300000
 
 /* A call that looks at everybody takes 600 commands and more, or one that takes long. Others
- * take 4 ms and 200 commands at most, but for those that put away the dead. */
+ * take 4 ms and 200 commands at most, but for those that go past the dead. */
 enum { AGAIN = 4, BOUND_MS = 20, BOUND_COMMANDS = 400, BOUND_DEAD = 1500, LIFE_MS = 3600000 };
 
 /* ---- the crowd: its owners are "owner-1" and so on ----------------------------------------
@@ -173,6 +173,45 @@ static void many_read_and_one(void)
     on_master("redis.call('ZADD', KEYS[1], 'GT', '1e14', 'r:5:alice:other')\n");
 }
 
+/* A writer waits for them. */
+static void many_read_and_mark(void)
+{
+    many_read();
+    talk_do(&talk, "SET", LOCK ":redlock:writer", "a client", "PX", "60000", (char *)NULL);
+}
+
+/* All leases have run out but the last one, "owner-10000". */
+static void all_over(void)
+{
+    many_read();
+    on_master("for i = 1, ARGV[1] - 1 do\n"
+              "  local owner = 'owner-' .. i\n"
+              "  redis.call('ZADD', KEYS[1], i, 'r:' .. #owner .. ':' .. owner .. ':token')\n"
+              "end\n");
+}
+
+/* A thousand waiters, each of a client that has gone. */
+static void deaf_wait(void)
+{
+    on_master("redis.call('FLUSHALL')\n"
+              "for i = 1, ARGV[1] do\n"
+              "  redis.call('ZADD', KEYS[1] .. ':redlock:queue', i,\n"
+              "    string.format('%08d-0000-4000-8000-000000000000:1', i))\n"
+              "end\n"
+              "redis.call('SET', KEYS[1], 'token', 'PX', 60000)\n");
+}
+
+static void many_tokens(void)
+{
+    on_master("redis.call('FLUSHALL')\n"
+              "redis.call('HSET', KEYS[1], 'alice', ARGV[1])\n"
+              "for i = 1, ARGV[1] do\n"
+              "  redis.call('SADD', KEYS[1] .. ':redlock:holds', 'token-' .. i)\n"
+              "end\n"
+              "redis.call('PEXPIRE', KEYS[1], 60000)\n"
+              "redis.call('PEXPIRE', KEYS[1] .. ':redlock:holds', 60000)\n");
+}
+
 static const struct call calls[] = {
     {"writer", many_read, RL_ROW_QWRITE, RL_ACQUIRE, "alice", RL_REFUSED},
     {"writer that waits", many_read, RL_ROW_QWRITE, RL_ACQUIRE_OR_QUEUE, "alice", RL_REFUSED},
@@ -180,6 +219,30 @@ static const struct call calls[] = {
      RL_REPLY_UPGRADE},
     {"writer on one master", many_read_on_one, RL_ROW_WRITE, RL_ACQUIRE, "alice", RL_REFUSED},
     {"reader", many_read, RL_ROW_QREAD, RL_ACQUIRE, "alice", RL_GRANTED},
+    {"reader beside a writer that waits", many_read_and_mark, RL_ROW_QREAD, RL_ACQUIRE,
+     "alice", RL_REFUSED},
+    {"reader that reads, beside one", many_read_and_mark, RL_ROW_QREAD, RL_ACQUIRE,
+     "owner-1", RL_GRANTED},
+    {"reader, leases over", all_over, RL_ROW_QREAD, RL_ACQUIRE, "alice", RL_GRANTED},
+    {"reader that waits, leases over", all_over, RL_ROW_QREAD, RL_ACQUIRE_OR_QUEUE, "alice",
+     RL_GRANTED},
+    {"reader reads on, leases over", all_over, RL_ROW_QREAD, RL_EXTEND, "owner-10000",
+     RL_GRANTED},
+    {"reader that is over", all_over, RL_ROW_QREAD, RL_EXTEND, "owner-9999", RL_REFUSED},
+    {"reader comes again, leases over", all_over, RL_ROW_QREAD, RL_EXTEND_OR_SET, "alice",
+     RL_GRANTED},
+    {"last reader goes", all_over, RL_ROW_QREAD, RL_RELEASE, "owner-10000", RL_GRANTED},
+    {"reader that is over goes", all_over, RL_ROW_QREAD, RL_RELEASE, "owner-9999", RL_REFUSED},
+    {"writer, leases over", all_over, RL_ROW_QWRITE, RL_ACQUIRE, "alice", RL_REFUSED},
+    {"writer comes again", all_over, RL_ROW_QWRITE, RL_EXTEND_OR_SET, "alice", RL_REFUSED},
+    {"look at readers", many_read, RL_ROW_ANY, RL_INSPECT, "owner-77", RL_REFUSED},
+    {"look at readers on one master", many_read_on_one, RL_ROW_ANY, RL_INSPECT, "owner-77",
+     RL_REFUSED},
+    {"look at a fair queue", held_queue, RL_ROW_ANY, RL_INSPECT, "owner-77", RL_REFUSED},
+    {"release, waiters are deaf", deaf_wait, RL_ROW_PLAIN, RL_RELEASE, "", RL_GRANTED},
+    {"nested hold", many_tokens, RL_ROW_REENTRANT, RL_ACQUIRE, "alice", RL_GRANTED},
+    {"nested hold goes", many_tokens, RL_ROW_REENTRANT, RL_RELEASE, "alice", RL_REFUSED},
+    {"look at nested holds", many_tokens, RL_ROW_ANY, RL_INSPECT, "alice", RL_REFUSED},
     {"reader goes", many_read, RL_ROW_QREAD, RL_RELEASE, "owner-77", RL_GRANTED},
     {"reader on one master", many_read_on_one, RL_ROW_READ, RL_ACQUIRE, "alice", RL_GRANTED},
     {"reader goes, one master", many_read_on_one, RL_ROW_READ, RL_RELEASE, "owner-77",
@@ -213,8 +276,127 @@ START_TEST(call_in_a_crowd_is_quick)
     struct cost cost = {0};
     bool quick = met_unless_stalled((cost = cost_of(call)).ms < BOUND_MS, BOUND_MS / 2, AGAIN);
     ck_assert_msg(quick, "%s: %.3f ms", call->what, cost.ms);
-    ck_assert_msg(cost.commands < (call->crowd == dead_front ? BOUND_DEAD : BOUND_COMMANDS),
+    bool dead = call->crowd == dead_front || call->crowd == deaf_wait;
+    ck_assert_msg(cost.commands < (dead ? BOUND_DEAD : BOUND_COMMANDS),
                   "%s: %.0f commands", call->what, cost.commands);
+}
+END_TEST
+
+/* ---- what has run out counts for nothing, also while it is still there --------------------- */
+
+/* More leases have run out than a call removes. Of those that it leaves alice reads, and bob
+ * writes and reads. */
+static void much_is_over(const char *lives)
+{
+    talk_do(&talk, "FLUSHALL", (char *)NULL);
+    on_master("for i = 1, 1200 do\n"
+              "  redis.call('ZADD', KEYS[1], i, 'r:5:other:' .. i)\n"
+              "end\n"
+              "for i, member in ipairs({'r:5:alice:token', 'w:3:bob:token', 'r:3:bob:old'}) do\n"
+              "  redis.call('ZADD', KEYS[1], 1200 + i, member)\n"
+              "end\n"
+              "redis.call('ZADD', KEYS[1], 1e14, 'r:5:dummy:dummy')\n"
+              "redis.call('PEXPIRE', KEYS[1], 60000)\n"
+              "redis.call('ZREM', KEYS[1], 'r:5:dummy:dummy')\n");
+    if (lives)
+        talk_do(&talk, "ZADD", LOCK, "1e14", lives, (char *)NULL);
+}
+
+static const struct {
+    const char *lives, *mark;
+    int row;
+    enum rl_verb verb;
+    const char *owner;
+    enum rl_code code;
+} overs[] = {
+    {NULL, NULL, RL_ROW_QWRITE, RL_ACQUIRE, "carol", RL_GRANTED},
+    {NULL, NULL, RL_ROW_QWRITE, RL_ACQUIRE, "alice", RL_GRANTED}, /* who reads no more */
+    {NULL, NULL, RL_ROW_QREAD, RL_ACQUIRE, "carol", RL_GRANTED},
+    {NULL, NULL, RL_ROW_QREAD, RL_EXTEND, "alice", RL_REFUSED},
+    {NULL, NULL, RL_ROW_QREAD, RL_RELEASE, "alice", RL_REFUSED},
+    {NULL, NULL, RL_ROW_QWRITE, RL_EXTEND, "bob", RL_REFUSED},
+    {NULL, NULL, RL_ROW_QWRITE, RL_EXTEND_OR_SET, "carol", RL_GRANTED},
+    {NULL, "a client", RL_ROW_QREAD, RL_ACQUIRE, "alice", RL_REFUSED},
+    {"r:3:bob:live", NULL, RL_ROW_QREAD, RL_ACQUIRE, "carol", RL_GRANTED}, /* bob only reads */
+    {"r:3:bob:live", NULL, RL_ROW_QWRITE, RL_ACQUIRE, "bob", RL_REPLY_UPGRADE},
+    {"w:3:bob:live", NULL, RL_ROW_QREAD, RL_ACQUIRE, "carol", RL_REFUSED},
+    {"w:3:bob:live", NULL, RL_ROW_QWRITE, RL_EXTEND_OR_SET, "bob", RL_GRANTED},
+};
+
+START_TEST(what_is_over_counts_for_nothing)
+{
+    much_is_over(overs[_i].lives);
+    if (overs[_i].mark)
+        talk_do(&talk, "SET", LOCK ":redlock:writer", overs[_i].mark, (char *)NULL);
+    struct script_told told = run(overs[_i].row, overs[_i].verb, overs[_i].owner);
+    ck_assert_msg(told.yes == (int64_t)overs[_i].code, "%d: %d, %s", _i, (int)told.yes,
+                  told.holder);
+    if (overs[_i].verb != RL_RELEASE || overs[_i].code == RL_GRANTED)
+        ck_assert_int_gt(talk_do(&talk, "ZCARD", LOCK, (char *)NULL).number, 600);
+}
+END_TEST
+
+/* Bob's last write hold wakes the readers, though an older one of his is still there. */
+START_TEST(last_one_that_is_not_over_wakes)
+{
+    struct talk ear;
+    struct talk_message messages[TALK_CALLS_MAX];
+    talk_open(&ear, scripts_masters, 0);
+    talk_do(&ear, "SUBSCRIBE", "redisson_rwlock:{" LOCK "}", (char *)NULL);
+    much_is_over("r:3:bob:live");
+    talk_do(&talk, "ZADD", LOCK, "1e13", "w:3:bob:token", (char *)NULL);
+    talk_do(&talk, "ZADD", LOCK, "1203", "w:3:bob:older", (char *)NULL);
+    ck_assert_int_eq((int)run(RL_ROW_QWRITE, RL_RELEASE, "bob").yes, RL_GRANTED);
+    ck_assert_uint_eq(talk_messages(&ear, messages), 1);
+    talk_do(&talk, "ZREM", LOCK, "r:3:bob:live", (char *)NULL);
+    talk_do(&talk, "ZADD", LOCK, "1e13", "r:5:alice:token", (char *)NULL);
+    ck_assert_int_eq((int)run(RL_ROW_QREAD, RL_RELEASE, "alice").yes, RL_GRANTED);
+    ck_assert_uint_eq(talk_messages(&ear, messages), 1);
+    ck_assert_int_eq(talk_do(&talk, "EXISTS", LOCK, (char *)NULL).number, 0);
+    talk_close(&ear);
+}
+END_TEST
+
+/* The thousandth waiter is woken, if no other one listens; and the queue goes on behind it. */
+START_TEST(waiter_behind_deaf_ones_is_woken)
+{
+    char waiter[RL_WAITER_MAX];
+    struct talk ear;
+    struct talk_message messages[TALK_CALLS_MAX];
+    deaf_wait();
+    talk_open(&ear, scripts_masters, 0);
+    talk_listen(&ear, talk_waiter(1, 1, waiter));
+    talk_do(&talk, "ZADD", LOCK ":redlock:queue", _i == 0 ? "999.5" : "1000.5", waiter,
+            (char *)NULL);
+    ck_assert_int_eq((int)run(RL_ROW_PLAIN, RL_RELEASE, "").yes, RL_GRANTED);
+    ck_assert_uint_eq(talk_messages(&ear, messages), _i == 0);
+    ck_assert_int_eq(talk_do(&talk, "EXISTS", LOCK, (char *)NULL).number, _i == 0);
+    ck_assert_int_eq(talk_do(&talk, "ZCARD", LOCK ":redlock:queue", (char *)NULL).number,
+                     CROWD + 1 - 1000);
+    talk_close(&ear);
+}
+END_TEST
+
+/* ---- who holds it, of many -------------------------------------------------------------- */
+
+/* All are counted. The owner asked for is named first, wherever it is. */
+static const struct {
+    void (*crowd)(void);
+    const char *owner, *begins;
+} looks[] = {
+    {many_read, "owner-5001", "read-write 0 0 10000\nr 1 "},
+    {many_read, "nobody", "read-write 0 0 10000\nr 1 "},
+    {many_read_on_one, "owner-1", "read-write 0 0 10000\nr 1 "},
+    {many_read_on_one, "nobody", "read-write 0 0 10000\n"},
+};
+
+START_TEST(of_many_owner_is_named_first)
+{
+    looks[_i].crowd();
+    struct script_told told = run(RL_ROW_ANY, RL_INSPECT, looks[_i].owner);
+    ck_assert_msg(strncmp(told.details, looks[_i].begins, strlen(looks[_i].begins)) == 0, "%s",
+                  told.details);
+    ck_assert_int_eq(strcmp(told.holder, looks[_i].owner) == 0, _i % 2 == 0);
 }
 END_TEST
 
@@ -287,6 +469,12 @@ int main(void)
     tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
     tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
     tcase_add_loop_test(tcase, call_in_a_crowd_is_quick, 0, KINDS_OF_CALLS);
+    tcase_add_loop_test(tcase, what_is_over_counts_for_nothing, 0,
+                        (int)(sizeof(overs) / sizeof(overs[0])));
+    tcase_add_test(tcase, last_one_that_is_not_over_wakes);
+    tcase_add_loop_test(tcase, waiter_behind_deaf_ones_is_woken, 0, 2);
+    tcase_add_loop_test(tcase, of_many_owner_is_named_first, 0,
+                        (int)(sizeof(looks) / sizeof(looks[0])));
     tcase_add_test(tcase, shares_are_taken_back_by_and_by);
     tcase_add_test(tcase, dead_go_from_the_front);
     suite_add_tcase(suite, tcase);

@@ -4,7 +4,7 @@
 local function writer(set)
   local find, at, size, some, first, reads = string.find, 0, 16, nil, nil, nil
   repeat
-    some = redis.call('ZREVRANGE', set, at, at + size - 1)
+    some = live(set, at, size)
     if not first and some[1] then
       first = owner_of(some[1])
       reads = 'r:' .. #first .. ':' .. first .. ':'
@@ -12,12 +12,11 @@ local function writer(set)
     if first == ARGV[2] then
       return nil
     end
-    for i = 1, #some do
+    for i = 1, #some, 2 do
       if find(some[i], reads, 1, true) ~= 1 then
-        local ends = owner_of(some[i]) == first and redis.call('ZSCORE', set, some[i])
-        return ends and first or nil, tonumber(ends)
+        return owner_of(some[i]) == first and first or nil, tonumber(some[i + 1])
       end
     end
     at, size = at + size, 256
-  until #some < 16
+  until #some < 32
 end

@@ -6,6 +6,7 @@
 -- include quorum_rw/qrw_owner
 -- include quorum_rw/qrw_tidy
 -- include quorum_rw/qrw_put
+-- include quorum_rw/qrw_live
 -- include quorum_rw/qread
 if tidy(KEYS[1]) or writer(KEYS[1]) then
   return {ARGV[1], 0}

@@ -5,7 +5,7 @@ local function is_in(set)
     local some = redis.call('ZREVRANGE', set, at, at + 255)
     for i = 1, #some do
       if find(some[i], owner, 2, true) == 2 then
-        return true
+        return tonumber(redis.call('ZSCORE', set, some[i])) > now
       end
     end
     if #some < 256 then

@@ -12,6 +12,7 @@
 -- include quorum_rw/qrw_owner
 -- include quorum_rw/qrw_tidy
 -- include quorum_rw/qrw_put
+-- include quorum_rw/qrw_live
 -- include quorum_rw/qread
 -- include quorum_rw/qread_take
 local readers = redis.pcall('GET', KEYS[3])

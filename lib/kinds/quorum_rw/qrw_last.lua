@@ -4,4 +4,5 @@ local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
 if last[2] then
   local ends = math.min(tonumber(last[2]), 1e15)
   redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', ends))
+  last = ends > now and last or {}
 end

@@ -4,8 +4,10 @@ local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 if not first[2] or tonumber(first[2]) <= now or redis.pcall('ZREM', KEYS[1], member) ~= 1 then
 -- include shared/other_data
 -- include quorum_rw/qrw_tidy
-  if tidy(KEYS[1]) or redis.call('ZREM', KEYS[1], member) == 0 then
+  local had = not tidy(KEYS[1]) and redis.call('ZSCORE', KEYS[1], member)
+  if not had or tonumber(had) <= now then
     return {ARGV[1], 0}
   end
+  redis.call('ZREM', KEYS[1], member)
 end
 -- include quorum_rw/qrw_last

@@ -13,8 +13,9 @@ local member = 'w:' .. me
 -- include quorum_rw/qrw_remove
 -- All members left have the same owner. The number looked at is limited, because waking a
 -- waiter too early costs only a round.
-local left = wakes and last[2] and redis.call('ZREVRANGE', KEYS[1], 0, 999) or {}
-for i = 1, #left do
+-- include quorum_rw/qrw_live
+local left = wakes and last[2] and live(KEYS[1], 0, 1000) or {}
+for i = 1, #left, 2 do
   wakes = wakes and string.sub(left[i], 1, 1) ~= 'w'
 end
 if wakes then

@@ -6,17 +6,18 @@
 -- include quorum_rw/qrw_owner
 -- include quorum_rw/qrw_tidy
 -- include quorum_rw/qrw_put
+-- include quorum_rw/qrw_live
 if tidy(KEYS[1]) then
   return {ARGV[1], 0}
 end
 for at = 0, 1000000, 16 do
-  local some = redis.call('ZRANGE', KEYS[1], at, at + 15)
-  for i = 1, #some do
+  local some = live(KEYS[1], at, 16)
+  for i = 1, #some, 2 do
     if owner_of(some[i]) ~= ARGV[2] then
       return {ARGV[1], 0}
     end
   end
-  if #some < 16 then
+  if #some < 32 then
     break
   end
 end

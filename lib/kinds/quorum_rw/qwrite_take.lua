@@ -21,7 +21,7 @@ local function take()
   end
   local holder, ends, last, reads, writes, written
   for at = 0, most - 16, 16 do
-    local some = redis.call('ZREVRANGE', KEYS[1], at, at + 15, 'WITHSCORES')
+    local some = live(KEYS[1], at, 16)
     last = last or tonumber(some[2])
     for i = 1, #some, 2 do
       local owner, writer = owner_of(some[i]), string.sub(some[i], 1, 1) == 'w'

@@ -11,6 +11,7 @@
 -- include quorum_rw/qrw_owner
 -- include quorum_rw/qrw_tidy
 -- include quorum_rw/qrw_put
+-- include quorum_rw/qrw_live
 -- include quorum_rw/qwrite_take
 -- include quorum_rw/qwrite_mark
 local code, left, holder = take_or_mark()

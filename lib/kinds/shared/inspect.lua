@@ -5,56 +5,47 @@
 -- listening waiters. MARK is for how many ms a waiting writer keeps readers out.
 -- A line "MODE COUNT MS LENGTH OWNER" follows for each of up to 16 holders, the owner ARGV[2]
 -- first. For foreign data, the key's type follows instead.
+-- Of more than 256 holds or readers, HOLDERS counts all, expired holds among them. Then only
+-- the owner is named, and of a lock of several masters the 256 holds that end last; of those,
+-- the owner is looked for in 5000.
 -- include shared/found
-local all, by, lines = {}, {}, {}
+local call, all, by, lines, most, many = redis.call, {}, {}, {}, 256, 0
+local name, own = KEYS[1], ARGV[2]
 local function add(mode, count, ms, owner)
   count = math.max(0, math.min(4294967295, tonumber(count) or 0))
-  local key = (owner == ARGV[2] and '0' or '1') .. owner .. mode
-  local one = by[key]
-  if one then
+  local key = (owner == own and '0' or '1') .. owner .. tostring(mode)
+  local one = by[key] or {mode = mode, count = 0, ms = ms, owner = owner, key = key}
+  if count > 0 then
+    all[#all + 1], by[key] = not by[key] and one or nil, one
     one.count, one.ms = one.count + count, math.max(one.ms, ms)
-    return
   end
-  one = {mode = mode, count = count, ms = ms, owner = owner, key = key}
-  by[key], all[#all + 1] = one, one
-end
-local function less(a, b)
-  return a.key < b.key
 end
 local function size(command, key)
-  local told = redis.pcall(command, key)
-  return type(told) == 'number' and told or 0
+  return tonumber(redis.pcall(command, key)) or 0
 end
-local function lease(one)
-  local most = 0
-  for i = 1, math.min(one.count, 16) do
-    local ms = size('PTTL', derived('') .. ':' .. one.owner .. ':rwlock_timeout:' .. i)
-    most = math.max(most, ms)
-    one.count = one.count - (ms == -2 and 1 or 0)
-  end
-  return most
-end
-local function ears(channel)
-  return redis.pcall('PUBSUB', 'NUMSUB', derived(channel))[2] or 0
-end
-local kind, there = found(KEYS[1])
-local left, fair = redis.call('PTTL', KEYS[1]), size('LLEN', derived('redisson_lock_queue:'))
+local kind, there = found(name)
+local left, fair = call('PTTL', name), size('LLEN', derived('redisson_lock_queue:'))
 if kind == 'plain' then
-  add('x', 1, left, redis.call('GET', KEYS[1]))
-elseif kind == 'read-write' and there == 'zset' then
-  local time = redis.call('TIME')
+  add('x', 1, left, call('GET', name))
+elseif there == 'zset' and kind ~= 'data' then
+  local time = call('TIME')
   local now = time[1] * 1000 + time[2] / 1000
-  local set = redis.call('ZREVRANGE', KEYS[1], 0, 9999, 'WITHSCORES')
-  for i = 1, #set, 2 do
-    local mode, len, rest = string.match(set[i], '^([rw]):(%d+):(.*)$')
-    if mode and tonumber(set[i + 1]) > now then
-      add(mode, 1, set[i + 1] - now, string.sub(rest, 1, len))
+  local mine = ':' .. #own .. ':' .. own .. ':'
+  many = size('ZCARD', name)
+  for at = 0, math.min(many, 4999), most do
+    for _, one in ipairs(call('ZREVRANGE', name, at, at + 255)) do
+      if at == 0 or one:find(mine, 2, true) == 2 then
+        local mode, len, rest = one:match('^([rw]):(%d+):(.*)$')
+        local ms = call('ZSCORE', name, one) - now
+        add(mode, mode and ms > 0 and 1, ms, (rest or ''):sub(1, len))
+      end
     end
   end
-elseif there == 'hash' and kind ~= 'data' and redis.call('HLEN', KEYS[1]) <= 10000 then
-  local hash = redis.call('HGETALL', KEYS[1])
+elseif there == 'hash' and kind ~= 'data' then
+  many = size('HLEN', name) - 1
+  local hash = many > most and {own, call('HGET', name, own)} or call('HGETALL', name)
   for i = 1, #hash, 2 do
-    local writer = string.match(hash[i], '^(.*):write$')
+    local writer = hash[i]:match('^(.*):write$')
     if kind == 'reentrant' then
       add('x', hash[i + 1], left, hash[i])
     elseif hash[i] ~= 'mode' then
@@ -62,25 +53,27 @@ elseif there == 'hash' and kind ~= 'data' and redis.call('HLEN', KEYS[1]) <= 100
     end
   end
 end
-local holders, first = #all, ''
-if #all == 0 and there == 'hash' then
-  holders = redis.call('HLEN', KEYS[1])
-end
-table.sort(all, less)
+local first
+many = many > most and many or #all
+table.sort(all, function(a, b) return a.key < b.key end)
 for i = 1, math.min(#all, 16) do
   local one = all[i]
-  local owner = string.sub(one.owner, 1, 128)
+  local owner, ms = one.owner:sub(1, 128), one.ms == -3 and 0 or one.ms
   first = i == 1 and owner or first
-  local ms = one.ms == -3 and lease(one) or one.ms
+  for k = 1, one.ms == -3 and math.min(one.count, 16) or 0 do
+    local lasts = size('PTTL', derived('') .. ':' .. one.owner .. ':rwlock_timeout:' .. k)
+    ms, one.count = math.max(ms, lasts), one.count - (lasts == -2 and 1 or 0)
+  end
   lines[i] = string.format('%s %.0f %.0f %d ', one.mode, one.count, ms, #owner) .. owner .. '\n'
 end
 if kind == 'data' then
-  holders, first, lines[1] = 0, 'a ' .. there .. ' that is no lock', there .. '\n'
+  many, first, lines[1] = 0, 'a ' .. there .. ' that is no lock', there .. '\n'
 elseif kind == 'reentrant' and fair > 0 then
   kind = 'fair'
 end
-local waiting = fair + size('ZCARD', KEYS[1] .. ':redlock:queue') +
-  ears('redisson_lock__channel:') + ears('redisson_rwlock:')
-local mark = math.max(0, size('PTTL', KEYS[1] .. ':redlock:writer'))
-lines[0] = string.format('%s %.0f %.0f %.0f\n', kind, waiting, mark, holders)
-return {ARGV[1], kind == 'free' and 1 or 0, left, first, table.concat(lines, '', 0)}
+local ears = redis.pcall('PUBSUB', 'NUMSUB', derived('redisson_lock__channel:'),
+  derived('redisson_rwlock:'))
+lines[0] = string.format('%s %.0f %.0f %.0f\n', kind,
+  fair + size('ZCARD', name .. ':redlock:queue') + (ears[2] or 0) + (ears[4] or 0),
+  math.max(0, size('PTTL', name .. ':redlock:writer')), many)
+return {ARGV[1], kind == 'free' and 1 or 0, left, first or '', table.concat(lines, '', 0)}
