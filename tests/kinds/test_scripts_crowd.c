@@ -282,7 +282,8 @@ START_TEST(call_in_a_crowd_is_quick)
 }
 END_TEST
 
-/* ---- what has run out counts for nothing, also while it is still there --------------------- */
+/* ---- what has run out counts for nothing, also while it is still there -------------------
+ */
 
 /* More leases have run out than a call removes. Of those that it leaves alice reads, and bob
  * writes and reads. */
@@ -292,8 +293,8 @@ static void much_is_over(const char *lives)
     on_master("for i = 1, 1200 do\n"
               "  redis.call('ZADD', KEYS[1], i, 'r:5:other:' .. i)\n"
               "end\n"
-              "for i, member in ipairs({'r:5:alice:token', 'w:3:bob:token', 'r:3:bob:old'}) do\n"
-              "  redis.call('ZADD', KEYS[1], 1200 + i, member)\n"
+              "for i, one in ipairs({'r:5:alice:token', 'w:3:bob:token', 'r:3:bob:old'}) do\n"
+              "  redis.call('ZADD', KEYS[1], 1200 + i, one)\n"
               "end\n"
               "redis.call('ZADD', KEYS[1], 1e14, 'r:5:dummy:dummy')\n"
               "redis.call('PEXPIRE', KEYS[1], 60000)\n"

@@ -179,7 +179,8 @@ int bench_run_start(struct bench *bench)
         return status;
     run->bench = bench;
     if (!find_program(run->program, sizeof(run->program))) {
-        bench_note(&bench->report, "run: left out, because redlock(1) is not beside this program");
+        bench_note(&bench->report,
+                   "run: left out, because redlock(1) is not beside this program");
         status = 0;
     } else if (bench_samples_init_all(run->samples, SUBJECTS, RUNS)) {
         status = measure_all(run);

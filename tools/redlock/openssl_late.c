@@ -1,10 +1,10 @@
 /* openssl_late.c - OpenSSL, loaded by its first call. To load it takes longer than to take and
  * release a lock, and most node lists have no rediss:// URL. So this program is not linked with
  * OpenSSL: each function that the library calls is defined here, and goes on to the real one.
- * Where OpenSSL can't be loaded a call returns 0, as after a failure, and the error's text says
- * why.
+ * Where OpenSSL can't be loaded a call returns 0, as after a failure, and the error's text
+ * says why.
  *
- * Where the program is linked statically (configure --disable-late-openssl) this is left out. */
+ * Where the program is linked statically (--disable-late-openssl) this is left out. */
 #include "config_auto.h"
 
 #include <dlfcn.h>
