@@ -444,6 +444,28 @@ START_TEST(sentinel_that_watches_is_warning)
 }
 END_TEST
 
+static int replicas_of(unsigned node)
+{
+    static const char field[] = "connected_slaves:";
+    const char *at = strstr(master_do(masters, node, "INFO", "replication", NULL).text, field);
+    return at ? atoi(at + sizeof(field) - 1) : -1;
+}
+
+START_TEST(replica_that_is_attached_is_warning)
+{
+    struct masters *replica = masters_start(1, NULL);
+    char port[16];
+    snprintf(port, sizeof(port), "%d", masters->node[1].tcp_at.port);
+    (void)master_do(replica, 0, "REPLICAOF", "127.0.0.1", port, NULL);
+    ck_assert(wait_until(replicas_of(1) == 1, CLI_MOMENT_MS));
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "failover", "ok", NULL, NULL);
+    cli_expect_check(program, 1, "failover", "warn", "replicas are attached (1)", "promote");
+    program_free(program);
+    masters_stop(replica);
+}
+END_TEST
+
 /* ---- Prometheus ------------------------------------------------------------------------- */
 
 static void expect_metric(struct program *program, const char *line)
@@ -490,6 +512,10 @@ START_TEST(metrics_tell_what_status_says)
              masters->node[2].unix_at.path);
     expect_metric(program, line);
     ck_assert_ptr_null(strstr(program_out(program), "uptime_seconds{number=\"3\""));
+    expect_metric(program, "\n# TYPE redlock_client_commands_total counter\n");
+    const char *commands = strstr(program_out(program), "\nredlock_client_commands_total ");
+    ck_assert_ptr_nonnull(commands);
+    ck_assert_int_ge(atoi(strchr(commands, ' ')), 2); /* of two masters at least */
     program_free(program);
     master_kill(masters, 1);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus"), &program),
@@ -537,6 +563,7 @@ int main(void)
     tcase_add_test(real, master_that_forgets_is_warning_where_nothing_guards);
     tcase_add_loop_test(real, what_master_does_not_tell_is_not_judged, 0, UNTOLD);
     tcase_add_test(real, sentinel_that_watches_is_warning);
+    tcase_add_test(real, replica_that_is_attached_is_warning);
     tcase_add_test(real, metrics_tell_what_status_says);
     tcase_add_loop_test(real, metrics_are_one_look_in_their_own_form, 0, 2);
     suite_add_tcase(suite, real);

@@ -45,6 +45,8 @@ static int look(struct status *status)
     struct status_ask *ask = status_ask(cli, report);
     status_judge(report, ask, &status->found);
     status_ask_free(ask);
+    status->found.stats = (redlock_stats)REDLOCK_STATS_INIT;
+    (void)redlock_get_stats(status->client, &status->found.stats);
     return -1;
 }
 

@@ -150,12 +150,18 @@ static void check_lists(const struct status_facts *facts, struct status_check *c
 static void check_failover(const struct status_facts *facts, struct status_check *check)
 {
     begin_told(check, "failover", facts->listed, facts);
-    if (!facts->watched)
-        return;
-    check->result = STATUS_WARN;
-    snprintf(check->reason, sizeof(check->reason),
-             "a Sentinel watches it, and may make it a replica, which has no vote");
-    check->remedy = "let Sentinel watch no master of locks: a majority replaces failover";
+    if (facts->watched) {
+        check->result = STATUS_WARN;
+        snprintf(check->reason, sizeof(check->reason),
+                 "a Sentinel watches it, and may make it a replica, which has no vote");
+        check->remedy = "let Sentinel watch no master of locks: a majority replaces failover";
+    } else if (facts->replicas > 0) {
+        check->result = STATUS_WARN;
+        snprintf(check->reason, sizeof(check->reason),
+                 "replicas are attached (%" PRId64 "): one that takes its place lacks the last locks",
+                 facts->replicas);
+        check->remedy = "never promote a replica of a master of locks; a majority replaces it";
+    }
 }
 
 static void check_host(unsigned node, const struct status_setup *setup,

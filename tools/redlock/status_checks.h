@@ -37,6 +37,7 @@ struct status_master {
 
 struct status_found {
     const redlock_status_report *report;
+    redlock_stats stats; /* of the client that has asked */
     struct status_master master[REDLOCK_NODES_MAX]; /* report->node_count */
     struct rights_use rights;
     struct status_lists lists;

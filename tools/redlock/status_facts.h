@@ -29,6 +29,7 @@ struct status_clock {
 struct status_facts {
     bool asked;                            /* INFO was answered; else `why` says why not */
     int64_t clients, clients_max, evicted; /* -1: not told */
+    int64_t replicas;                      /* that are attached; -1: not told */
     int64_t aof;                           /* 1: there is an append-only file; -1: not told */
     int fsync;                             /* 1: of that file before each reply; -1: not told */
     struct status_clock clock;

@@ -11,9 +11,14 @@ struct metric {
     bool (*value)(const struct status_master *master, double *ret_value); /* false: unknown */
 };
 
+static void put_head_of(const char *name, const char *help, const char *type)
+{
+    printf("# HELP redlock_%s %s\n# TYPE redlock_%s %s\n", name, help, name, type);
+}
+
 static void put_head(const char *name, const char *help)
 {
-    printf("# HELP redlock_%s %s\n# TYPE redlock_%s gauge\n", name, help, name);
+    put_head_of(name, help, "gauge");
 }
 
 /* Inside of quotes. A node's URL has no control characters. */
@@ -170,10 +175,37 @@ static void put_checks(const struct status_found *found)
     }
 }
 
+/* What the client that asked has counted itself. */
+static void put_counters(const redlock_stats *stats)
+{
+    const struct {
+        const char *name, *help;
+        uint64_t value;
+    } counters[] = {
+        {"client_rounds_total", "Rounds begun to acquire a lock.", stats->rounds},
+        {"client_acquired_total", "Rounds won.", stats->acquired},
+        {"client_extended_total", "Extensions won.", stats->extended},
+        {"client_lost_total", "Locks that were lost or ran out.", stats->lost},
+        {"client_released_total", "Releases that a majority confirmed.", stats->released},
+        {"client_unconfirmed_total", "Releases that too few confirmed.", stats->unconfirmed},
+        {"client_abandoned_total", "Releases that were given up.", stats->abandoned_releases},
+        {"client_commands_total", "Requests sent to masters.", stats->commands},
+        {"client_reconnects_total", "Connections made anew.", stats->reconnects},
+        {"client_wakes_total", "Messages that a lock was released.", stats->wakes},
+        {"client_probes_total", "Rounds begun without one.", stats->probes},
+        {"client_other_lists_total", "Other node lists met.", stats->other_lists},
+    };
+    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+        put_head_of(counters[i].name, counters[i].help, "counter");
+        printf("redlock_%s %llu\n", counters[i].name, (unsigned long long)counters[i].value);
+    }
+}
+
 void status_print_metrics(const struct status_found *found)
 {
     put_sums(found);
     for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
         put_metric(&metrics[i], found);
     put_checks(found);
+    put_counters(&found->stats);
 }
