@@ -194,7 +194,7 @@ static void report(struct threads_run *run, unsigned threads)
 
 static int measure_all(struct threads_run *run)
 {
-    static const unsigned counts[] = {2, 8, THREADS_MAX};
+    static const unsigned counts[] = {2, 4, 8, 16, THREADS_MAX};
     struct bench *bench = run->bench;
     redlock_config config = bench_config(bench);
     char token[256];
