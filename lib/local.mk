@@ -74,11 +74,10 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/wait_signals.c
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/detach.c %D%/api/event_loop.c \
-	%D%/api/extend.c %D%/api/force_release.c %D%/api/inspect.c %D%/api/lock.c \
+	%D%/api/extend.c %D%/api/inspect.c %D%/api/lock.c \
 	%D%/api/multi_items.c %D%/api/multi_items.h %D%/api/multi_lock.c %D%/api/open.c \
-	%D%/api/probe.c %D%/api/query.c %D%/api/query.h \
-	%D%/api/release.c %D%/api/status.c %D%/api/status.h %D%/api/stats.c %D%/api/try.c %D%/api/try.h \
-	%D%/api/try_names.c
+	%D%/api/query.c %D%/api/query.h \
+	%D%/api/release.c %D%/api/status.c %D%/api/stats.c %D%/api/try.c %D%/api/try.h
 
 lua_files = %D%/kinds/lists/lists_join.lua %D%/kinds/marker/marker_init.lua %D%/kinds/marker/marker_join.lua \
 	%D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \

@@ -1,5 +1,6 @@
 /* inspect.c - redlock_inspect(): the holders of a lock, and its waiters. The caller's structs
- * must be written only as far as they reach: they may be of another version of redlock.h. */
+ * must be written only as far as they reach: they may be of another version of redlock.h. And
+ * redlock_force_release(). */
 #include "config_auto.h"
 
 #include "api/query.h"
@@ -116,4 +117,23 @@ int redlock_inspect(redlock *client, const void *name, size_t name_len, const ch
         tell(all, owner, ret_info);
     free(all);
     return result;
+}
+
+/* Delete a lock, held or not. */
+int redlock_force_release(redlock *client, const void *name, size_t name_len, int endless,
+                          redlock_report *report)
+{
+    const struct rl_question question = {
+        .verb = RL_FORCE,
+        .endless = endless == REDLOCK_ON,
+        .name = name,
+        .name_len = name_len,
+        .owner = "",
+    };
+    if (!client)
+        return REDLOCK_EINVAL;
+    if (endless < REDLOCK_DEFAULT || endless > REDLOCK_OFF)
+        return rl_client_refuse(client, "endless must be REDLOCK_ON, REDLOCK_OFF or "
+                                        "REDLOCK_DEFAULT (off)");
+    return rl_query(client, &question, report, NULL);
 }

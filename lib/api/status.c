@@ -1,10 +1,13 @@
-/* status.c - redlock_get_status(): is every master fit to vote? */
+/* status.c - redlock_get_status(): is every master fit to vote? And redlock_probe(): the same
+ * report, and each master's proofs. */
 #include "config_auto.h"
 
-#include "api/status.h"
-
+#include "base/entropy.h"
 #include "base/struct_abi.h"
 #include "engine/call.h"
+#include "engine/probe.h"
+#include "engine/status.h"
+#include "kinds/name_set.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -153,7 +156,10 @@ static void check_step(struct rl_call *call, int64_t now_ns)
         check_finish(check, now_ns);
 }
 
-int rl_status_check(redlock *client, redlock_status_report *to, struct rl_status *ret_status)
+/* Wait until the masters are known, send each a PING, and write the state of each. The caller
+ * has entered the client for a call that blocks. */
+static int status_check(redlock *client, redlock_status_report *to,
+                        struct rl_status *ret_status)
 {
     struct check check = {.status = ret_status};
     char why[RL_STRUCT_WHY_MAX];
@@ -182,7 +188,34 @@ int redlock_get_status(redlock *client, redlock_status_report *ret_status)
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
-    result = rl_status_check(client, ret_status, &status);
+    result = status_check(client, ret_status, &status);
+    rl_client_leave_blocking(client, cancel_state);
+    return result;
+}
+
+int redlock_probe(redlock *client, const char *prefix, redlock_status_report *ret_status)
+{
+    char name[REDLOCK_NAME_MAX + 1], uuid[RL_UUID_LEN + 1], why[160];
+    struct rl_status status;
+    int cancel_state;
+    if (!client)
+        return REDLOCK_EINVAL;
+    rl_entropy_uuid(uuid);
+    int len = snprintf(name, sizeof(name), "%s%s", prefix ? prefix : RL_PROBE_PREFIX, uuid);
+    if (!rl_name_allowed(name, (size_t)len, why, sizeof(why)))
+        return rl_client_refuse(client, why);
+    int result = rl_client_enter_blocking(client, &cancel_state);
+    if (result)
+        return result;
+    struct rl_target target = {
+        .kind = rl_kind_on(REDLOCK_PLAIN, client->nodes.n),
+        .name = name,
+        .name_len = (size_t)len,
+        .owner = "",
+    };
+    result = status_check(client, ret_status, &status);
+    if (result == REDLOCK_OK || result == REDLOCK_ENOQUORUM)
+        result = rl_probe_run(client, &target, &status);
     rl_client_leave_blocking(client, cancel_state);
     return result;
 }

@@ -1,5 +1,6 @@
 /* try.c - redlock_try*: checks the arguments, then makes an acquisition (acquire.h), and waits
- * for it or lets it call back. try_names.c has the calls for several names. */
+ * for it or lets it call back. Of several names the engine sees one lock of a kind of its own,
+ * whose name is all of the names. */
 #include "config_auto.h"
 
 #include "api/try.h"
@@ -215,12 +216,32 @@ int redlock_try(redlock *client, const char *name, const redlock_options *option
     return redlock_try_n(client, name, name ? strlen(name) : 0, options, ret_lock);
 }
 
+int redlock_try_names_n(redlock *client, const redlock_bytes *names, size_t count,
+                        const redlock_options *options, redlock_lock **ret_lock)
+{
+    char packed[RL_NAMES_BYTES_MAX];
+    const struct rl_names_arg names_arg = {.names = names, .count = count, .packed = packed};
+    return rl_try(client, &names_arg, options, ret_lock);
+}
+
+int redlock_try_names(redlock *client, const char *const names[], size_t count,
+                      const redlock_options *options, redlock_lock **ret_lock)
+{
+    redlock_bytes bytes[REDLOCK_NAMES_MAX];
+    for (size_t i = 0; names && count <= REDLOCK_NAMES_MAX && i < count; i++)
+        bytes[i] = (redlock_bytes){
+            .bytes = names[i],
+            .len = names[i] ? strlen(names[i]) : 0,
+        };
+    return redlock_try_names_n(client, names ? bytes : NULL, count, options, ret_lock);
+}
+
 /* ---- asynchronous --------------------------------------------------------------------- */
 
 /* The name is at the end of the acquisition's block. */
-static int try_async(redlock *client, const struct rl_names_arg *names_arg,
-                     const redlock_options *given, redlock_done_fn *done, void *context,
-                     uint64_t *ret_id)
+static int make_async(redlock *client, const struct rl_names_arg *names_arg,
+                      const redlock_options *given, redlock_done_fn *done, void *context,
+                      uint64_t *ret_id)
 {
     redlock_options options;
     struct rl_target target;
@@ -247,9 +268,9 @@ static int try_async(redlock *client, const struct rl_names_arg *names_arg,
     return 0;
 }
 
-int rl_try_async(redlock *client, const struct rl_names_arg *names_arg,
-                 const redlock_options *options, redlock_done_fn *done, void *context,
-                 uint64_t *ret_id)
+static int try_async(redlock *client, const struct rl_names_arg *names_arg,
+                     const redlock_options *options, redlock_done_fn *done, void *context,
+                     uint64_t *ret_id)
 {
     int cancel_state;
     if (!client || !done)
@@ -257,7 +278,7 @@ int rl_try_async(redlock *client, const struct rl_names_arg *names_arg,
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    result = try_async(client, names_arg, options, done, context, ret_id);
+    result = make_async(client, names_arg, options, done, context, ret_id);
     rl_client_leave(client, cancel_state);
     return result;
 }
@@ -268,7 +289,16 @@ int redlock_try_async(redlock *client, const void *name, size_t name_len,
 {
     const redlock_bytes one = {.bytes = name, .len = name_len};
     const struct rl_names_arg names_arg = {.names = &one, .count = 1};
-    return rl_try_async(client, &names_arg, options, done, context, ret_id);
+    return try_async(client, &names_arg, options, done, context, ret_id);
+}
+
+int redlock_try_names_async(redlock *client, const redlock_bytes *names, size_t count,
+                            const redlock_options *options, redlock_done_fn *done,
+                            void *context, uint64_t *ret_id)
+{
+    char packed[RL_NAMES_BYTES_MAX];
+    const struct rl_names_arg names_arg = {.names = names, .count = count, .packed = packed};
+    return try_async(client, &names_arg, options, done, context, ret_id);
 }
 
 int redlock_cancel(redlock *client, uint64_t id)

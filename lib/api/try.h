@@ -1,4 +1,4 @@
-/* try.h - the names of a try: one, or several at once. Between try.c and try_names.c. */
+/* try.h - the names of a try: one, or several at once. Between try.c and multi_lock.c. */
 #ifndef RL_TRY_H
 #define RL_TRY_H
 
@@ -30,9 +30,5 @@ bool rl_options_take(const redlock_options *given, redlock_options *ret_options,
 
 int rl_try(redlock *client, const struct rl_names_arg *names_arg,
            const redlock_options *options, redlock_lock **ret_lock);
-
-int rl_try_async(redlock *client, const struct rl_names_arg *names_arg,
-                 const redlock_options *options, redlock_done_fn *done, void *context,
-                 uint64_t *ret_id);
 
 #endif

@@ -19,11 +19,11 @@ command -v abidiff >/dev/null || skip 'there is no abidiff (package abigail-tool
 nm -D --defined-only "$library" | grep -q '@@REDLOCK_' || skip 'it was built without the map of names'
 readelf -S --wide "$library" | grep -q '\.debug_info' || skip 'it was built without -g'
 
-# Both sides are dumps: lines and private types are in neither.
+# Both sides are dumps: lines, private types and the folder of the source are in neither.
 write_dump() { # FILE
     abidw --exported-interfaces-only --drop-private-types --headers-dir "$root/include" \
         --no-show-locs --no-comp-dir-path --no-corpus-path --no-elf-needed --type-id-style hash \
-        --out-file "$1" "$library"
+        "$library" | sed "s|path='[^']*/\(lib/[^']*'\)|path='\1|" >"$1"
 }
 
 [ "${1:-}" != record ] || {
