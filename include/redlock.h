@@ -739,10 +739,11 @@ typedef struct redlock_stats {
     uint64_t renewing;    /* now: locks that are renewed by themselves */
     uint64_t other_lists; /* node lists that differ from this client's, of clients that were met
                              (config-agreement) */
+    uint64_t filled_in;   /* keys that masters which lacked them got while their lock was held */
 } redlock_stats;
 #define REDLOCK_STATS_INIT                                                                     \
     {                                                                                          \
-        sizeof(redlock_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                  \
+        sizeof(redlock_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0               \
     }
 
 REDLOCK_API int redlock_get_stats(redlock *client, redlock_stats *ret_stats);

@@ -111,7 +111,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/config/test_password_memory %D%/config/test_url %D%/core/test_backoff %D%/core/test_clock_watch \
 	%D%/core/test_driven %D%/core/test_fence %D%/core/test_gather %D%/core/test_hold %D%/core/test_hold_end %D%/core/test_hold_every \
 	%D%/core/test_hold_extend %D%/core/test_hold_ordered %D%/core/test_hold_random \
-	%D%/core/test_hold_settle %D%/core/test_hold_void %D%/core/test_identity %D%/core/test_marker %D%/core/test_quorum \
+	%D%/core/test_hold_back %D%/core/test_hold_settle %D%/core/test_hold_void %D%/core/test_identity %D%/core/test_marker %D%/core/test_quorum \
 	%D%/core/test_quorum_value %D%/core/test_reconnect %D%/core/test_server_info \
 	%D%/core/test_validity %D%/core/test_waking \
 	%D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_parking %D%/engine/test_target \
@@ -120,7 +120,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/faults/test_faults %D%/faults/test_hostile %D%/faults/test_loss \
 	%D%/faults/test_marked_masters %D%/faults/test_master_clocks %D%/faults/test_minority %D%/faults/test_native %D%/faults/test_other_lists %D%/faults/test_peer_cases_a %D%/faults/test_peer_cases_b \
 	%D%/faults/test_peer_cases_c %D%/faults/test_peer_cases_clock %D%/faults/test_peer_cases_e \
-	%D%/faults/test_recovery %D%/faults/test_renew %D%/faults/test_rights \
+	%D%/faults/test_fill_in %D%/faults/test_recovery %D%/faults/test_renew %D%/faults/test_rights \
 	%D%/faults/test_rights_told %D%/faults/test_wiped %D%/kinds/test_handle_text \
 	%D%/kinds/test_key_rules %D%/kinds/test_keys %D%/kinds/test_kind %D%/kinds/test_kind_rows \
 	%D%/kinds/test_kinds_denied %D%/kinds/test_lock_view %D%/kinds/test_name_set \

@@ -205,7 +205,7 @@ static redlock *new_client(const redlock_config *config)
     client->background.alarm_fd = -1;
     client->background.alarm_ns = INT64_MAX;
     client->background.sleeps_until_ns = INT64_MAX;
-    client->leases.release_retry_ns = INT64_MAX;
+    client->leases.release_retry_ns = client->leases.fill_in.due_ns = INT64_MAX;
     client->nodes.proof.again_ns = INT64_MAX;
     client->log.write = config->log;
     client->log.context = config->log_context;

@@ -27,6 +27,7 @@ void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
     assert(deadline_ns > 0);
     rl_hold_init(hold, n, ttl_ns, drift_factor);
     hold->phase = RL_HOLD_HELD;
+    hold->hearsay = true;
     hold->deadline_ns = deadline_ns;
     hold->maybe_set = rl_all(n);
     hold->standing = rl_all(n);
@@ -42,7 +43,7 @@ void rl_hold_set_lock_delay(struct rl_hold *hold, int64_t lock_delay_ns)
 
 void rl_hold_assert(const struct rl_hold *hold)
 {
-    uint64_t some = hold->not_asked_yet | hold->retake | hold->release_asked |
+    uint64_t some = hold->not_asked_yet | hold->retake | hold->back | hold->release_asked |
                     hold->release_lost | hold->maybe_set | hold->uncertain | hold->release_due |
                     hold->standing;
     for (unsigned slot = 0; slot < RL_SLOTS; slot++)
@@ -95,7 +96,7 @@ void rl_hold_end(struct rl_hold *hold, int64_t now_ns)
     hold->extending = false;
     hold->fence.number = NULL;
     hold->not_asked_yet = 0;
-    hold->retake = 0;
+    hold->retake = hold->back = 0;
     hold->standing = 0;
     hold->release_due = hold->maybe_set;
 }
@@ -122,7 +123,7 @@ unsigned rl_hold_become_held(struct rl_hold *hold, int64_t now_ns)
     hold->fence.number = NULL;
     hold->deadline_ns = until;
     hold->standing = hold->ask.yes & ~hold->extend.no;
-    return RL_EV_ACQUIRED;
+    return RL_EV_ACQUIRED | rl_hold_retake_back(hold);
 }
 
 static void fail_not_asked(struct rl_hold *hold)
@@ -169,6 +170,7 @@ unsigned rl_hold_ask(struct rl_hold *hold, int64_t t0_ns, int64_t node_deadline_
     assert((voting & ~rl_all(hold->n)) == 0);
     assert(first < (int)hold->n && (first < 0 || (voting & rl_bit((unsigned)first))));
     hold->phase = RL_HOLD_ASKING;
+    hold->back &= ~voting;
     rl_round_start(&hold->ask, hold->n, t0_ns, node_deadline_ns);
     for (uint64_t rest = rl_all(hold->n) & ~voting; rest; rest &= rest - 1)
         rl_round_vote(&hold->ask, rl_first(rest), RL_VOTE_FAILED);
@@ -241,8 +243,9 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
         if (until != hold->deadline_ns)
             hold->standing = hold->extend.yes;
         hold->deadline_ns = until;
+        hold->hearsay = false;
         hold->retake = hold->extend.no;
-        return RL_EV_EXTENDED | (hold->retake ? RL_DO_RETAKE : 0u);
+        return RL_EV_EXTENDED | rl_hold_retake_back(hold) | (hold->retake ? RL_DO_RETAKE : 0u);
     }
     case RL_LOST:
         hold->extending = false;
@@ -251,7 +254,7 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
             rl_hold_end(hold, now_ns);
             return RL_EV_LOST;
         }
-        return RL_EV_NOT_EXTENDED;
+        return RL_EV_NOT_EXTENDED | rl_hold_retake_back(hold);
     }
     return 0;
 }

@@ -37,6 +37,7 @@ struct rl_hold {
     int64_t lock_delay_ns; /* keys live so much longer than their TTL, unless released */
     int64_t key_life_ns;   /* the longest one that a node was sent */
     int64_t deadline_ns;   /* HELD: ours until then. It only grows; 0 in other phases */
+    bool hearsay;          /* attached: no majority has confirmed it to this client yet */
     bool distrusted;       /* the clock went back: the time since t0 is unknown */
 
     struct rl_round ask;
@@ -48,6 +49,7 @@ struct rl_hold {
     bool extending;
     int64_t extend_ttl_ns;
     uint64_t retake; /* held by a majority, but missing there: retake it */
+    uint64_t back;   /* nodes that came back while a round was open: retake when it is over */
 
     struct rl_round release;
     bool releasing;
@@ -153,6 +155,11 @@ void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot);
 
 /* The link on a slot broke or was closed: its missing replies stay unknown. */
 unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, int64_t now_ns);
+
+/* Nodes that could not vote can now: those that lack the key get it if it is HELD, and after
+ * the round that is open. `forgot`: those that may have lost it. RL_DO_RETAKE, or 0. */
+unsigned rl_hold_came_back(struct rl_hold *hold, uint64_t nodes, uint64_t forgot,
+                           int64_t now_ns);
 
 /* The node may have lost what it granted, though it still answers: its earlier votes are void,
  * and what is left is counted. */

@@ -17,6 +17,9 @@ void rl_hold_end(struct rl_hold *hold, int64_t now_ns);
 void rl_hold_begin_extends(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
                            int64_t node_deadline_ns, uint64_t nodes);
 
+/* A round is over: retake the lock on nodes that came back meanwhile. RL_DO_RETAKE, or 0. */
+unsigned rl_hold_retake_back(struct rl_hold *hold);
+
 /* Has a majority the fencing token? It is decided anew, by the grants so far. */
 bool rl_hold_has_token(struct rl_hold *hold);
 

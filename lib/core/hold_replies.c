@@ -30,7 +30,9 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
     assert(!(hold->acquire_inflight[slot] & bit) &&
            !((hold->release_inflight[0] | hold->release_inflight[1]) & bit));
     hold->acquire_inflight[slot] |= bit;
-    hold->this_round[slot] |= bit;
+    /* What is retaken beside an extension has the old deadline. */
+    if (verb != RL_EXTEND_OR_SET || !hold->extending)
+        hold->this_round[slot] |= bit;
     hold->maybe_set |= bit;
     if (verb == RL_EXTEND_OR_SET)
         hold->retake &= ~bit;
@@ -118,10 +120,12 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_ver
 static void stands(struct rl_hold *hold, uint64_t bit, enum rl_verb verb, enum rl_vote vote)
 {
     assert(hold->phase == RL_HOLD_HELD && rl_count(bit) == 1);
-    if (vote == RL_VOTE_YES)
+    if (vote == RL_VOTE_YES) {
         hold->standing |= bit;
-    else if (vote == RL_VOTE_NO && verb == RL_EXTEND)
+        hold->retake &= ~bit;
+    } else if (vote == RL_VOTE_NO && verb == RL_EXTEND) {
         hold->standing &= ~bit;
+    }
 }
 
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,

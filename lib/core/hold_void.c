@@ -27,6 +27,7 @@ unsigned rl_hold_void(struct rl_hold *hold, unsigned node, int64_t now_ns)
     if (hold->extending)
         void_vote(&hold->extend, bit);
     hold->retake &= ~bit;
+    hold->back &= ~bit;
     hold->standing &= ~bit;
     switch (hold->phase) {
     case RL_HOLD_NEW:

@@ -53,6 +53,14 @@ int64_t rl_key_life_ns(int64_t ttl_ns, int64_t lock_delay_ns)
     return ttl_ns + lock_delay_ns;
 }
 
+int64_t rl_rest_ns(int64_t deadline_ns, int64_t now_ns, double drift_factor)
+{
+    int64_t left_ns = rl_validity_left_ns(deadline_ns, now_ns);
+    assert(left_ns > 0 && left_ns <= INT64_MAX / 2);
+    assert(drift_factor >= 0.0 && drift_factor < 1.0);
+    return (int64_t)((double)(left_ns + RL_DRIFT_FIXED_NS) / (1.0 - drift_factor));
+}
+
 int64_t rl_key_gone_ns(int64_t made_ns, int64_t life_ns, double drift_factor)
 {
     assert(life_ns > 0 && made_ns <= INT64_MAX - life_ns);

@@ -26,13 +26,29 @@
 
 /* ---- what both do --------------------------------------------------------------------- */
 
+/* Does a lock that is held wait for masters that are away? */
+static bool lacks_masters(redlock *client)
+{
+    const struct rl_fill_in *fill_in = &client->leases.fill_in;
+    if (!rl_fill_in_busy(fill_in))
+        return fill_in->owed > 0;
+    int64_t now_ns = rl_client_now_ns(client);
+    RL_EACH (const struct rl_lease, lease, &client->leases.open, entry) {
+        if (lease->hold.phase == RL_HOLD_HELD && !lease->detached &&
+            !rl_lease_over(lease, now_ns))
+            return true;
+    }
+    return false;
+}
+
 /* Does any work go on while no call of the user is in progress? */
 static bool outlives(redlock *client)
 {
     return client->leases.releasing_count > 0 || client->calls.async_count > 0 ||
            client->leases.renewals > 0 || client->callbacks.queue.first ||
            (client->wait_queues.pending_leave_count > 0 &&
-            rl_wait_queues_leaving(client, rl_client_now_ns(client)));
+            rl_wait_queues_leaving(client, rl_client_now_ns(client))) ||
+           lacks_masters(client);
 }
 
 /* True while an UNSUBSCRIBE is not confirmed. That alone is no reason to start the thread. But

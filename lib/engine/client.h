@@ -23,6 +23,7 @@
 #include "engine/wait_queue.h"
 #include "node/node.h"
 #include "engine/callbacks.h"
+#include "engine/fill_in.h"
 #include "engine/lists_told.h"
 #include "engine/nodes.h"
 #include "engine/parking.h"
@@ -36,8 +37,8 @@
 struct rl_call;
 struct rl_lease;
 
-/* A user's handle. Its memory stays a handle until the client closes. A thread that uses it too
- * late finds "not held" and no other object. */
+/* A user's handle, until the client closes: a late thread finds "not held" and no other object.
+ */
 struct redlock_lock {
     struct rl_shown shown;
     redlock *client;
@@ -68,9 +69,7 @@ struct rl_client_identity {
     char uuid[RL_UUID_LEN + 1];
     char holder[RL_CLIENT_NAME_MAX + 1]; /* the end of its tokens */
     /* These decide whether a handle's text is valid: this boot, its clock, and when that clock
-     * last went back. A text that was written before then, by the kernel's clock, may be from
-     * before the step.
-     */
+     * last went back: a text that was written earlier may be from before the step. */
     char boot_id[37];
     int64_t clock_offset; /* rl_clock_offset() */
     int64_t texts_since_ns;
@@ -165,6 +164,7 @@ struct rl_leases {
     unsigned renewals;          /* leases that are renewed, or whose loss is reported */
     unsigned renewing;          /* extension rounds under way for them */
     unsigned starving;          /* renewals that lack a quorum of nodes */
+    struct rl_fill_in fill_in;
     unsigned char random[RL_RANDOM_POOL];
     unsigned random_left;
 };

@@ -20,6 +20,7 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     if (node->mode == RL_UP)
         rl_wait_queues_node_up(client, node->index, now_ns);
     rl_renewals_node_changed(client, now_ns);
+    rl_fill_in_node_changed(client, node);
     if (client->leases.releasing_count > 0)
         client->leases.release_retry_ns = now_ns; /* releases that are due can be sent now */
     RL_EACH (struct rl_call, call, &client->calls.all, entry) {
@@ -192,6 +193,8 @@ static void tick(redlock *client, int64_t now_ns)
         rl_leases_retry_releases(client, now_ns);
     if (atomic_load(&client->calls.canceled) && !client->calls.cancel_seen)
         cancel_all(client, now_ns);
+    if (rl_fill_in_busy(&client->leases.fill_in))
+        rl_fill_in_tick(client, now_ns); /* before calls begin rounds that ask all masters */
     rl_timers_run(&client->loop.timers, now_ns);
     if (client->calls.backlog.first)
         rl_backlog_resume(client, now_ns);
@@ -203,6 +206,7 @@ static int64_t due_ns(redlock *client)
     int64_t due = rl_earlier_ns(rl_timers_due_ns(&client->loop.timers), rl_subs_due_ns(client));
     due = rl_earlier_ns(due, client->leases.release_retry_ns);
     due = rl_earlier_ns(due, client->nodes.proof.again_ns);
+    due = rl_earlier_ns(due, client->leases.fill_in.due_ns);
     for (unsigned i = 0; i < client->nodes.n; i++)
         due = rl_earlier_ns(due, rl_node_due_ns(&client->nodes.all[i]));
     return due;

@@ -156,6 +156,7 @@ void rl_lease_acquire(struct rl_lease *lease, uint64_t voting, int first, int64_
     rl_lease_ref(lease);
     lease->client->stats.rounds++;
     lease->client->nodes.warm = true;
+    rl_fill_in_left_out(lease->client, rl_all(lease->hold.n) & ~voting, t0_ns);
     unsigned events = rl_hold_ask(&lease->hold, t0_ns, node_deadline_ns, voting, first);
     events |= rl_lease_send_taking(lease, RL_ACQUIRE, rl_hold_to_ask(&lease->hold), t0_ns);
     if (events)
@@ -170,6 +171,7 @@ void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, in
     assert(!lease->releasing); /* no extension is queued once release was called */
     assert(node_deadline_ns > t0_ns);
     rl_lease_ref(lease);
+    rl_fill_in_left_out(lease->client, rl_all(lease->hold.n) & ~voting, t0_ns);
     unsigned events = rl_hold_extend(&lease->hold, t0_ns, ttl_ns, node_deadline_ns,
                                      rl_lease_idle_nodes(lease, voting));
     events |= rl_lease_send_taking(lease, RL_EXTEND, rl_hold_to_extend(&lease->hold), t0_ns);

@@ -47,6 +47,7 @@ static int make_token(struct rl_lease *lease)
 static void unlist(struct rl_lease *lease)
 {
     redlock *client = lease->client;
+    rl_fill_in_pass_over(client, lease);
     if (!lease->releasing)
         rl_lease_remove_name(lease);
     rl_list_remove(lease->releasing ? &client->leases.releasing : &client->leases.open,

@@ -41,18 +41,31 @@ static enum rl_queued queued_by(const struct rl_lease *lease,
     return vote_reply->vote == RL_VOTE_NO && told ? RL_QUEUED : RL_NOT_QUEUED;
 }
 
+/* A request of the lease has ended. */
+static void owes_less(struct rl_lease *lease, const struct rl_inflight *inflight)
+{
+    unsigned *filling = &lease->client->leases.fill_in.owed;
+    assert(lease->owed > 0 && !lease->spare);
+    lease->owed--;
+    if (inflight->verb != RL_EXTEND_OR_SET)
+        return;
+    assert(*filling > 0);
+    (*filling)--;
+}
+
 void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_inflight *inflight,
                        const struct rl_vote_reply *vote_reply, int64_t now_ns)
 {
     struct rl_lease *lease = inflight->lease;
-    assert(lease->owed > 0 && !lease->spare);
     assert(lease->client == owner);
     rl_lease_ref(lease);
-    lease->owed--;
+    owes_less(lease, inflight);
     if (inflight->script == RL_ACQUIRE_OR_QUEUE && !lease->query)
         note_queue(lease, node->index, queued_by(lease, vote_reply), now_ns);
     rl_lease_on_vote(lease, node, inflight->verb, vote_reply);
+    lease->client->stats.filled_in +=
+        inflight->verb == RL_EXTEND_OR_SET && vote_reply->vote == RL_VOTE_YES;
     if (!lease->query) {
         if (inflight->verb == RL_RELEASE && vote_reply->vote == RL_VOTE_FAILED) {
             lease->retry_ns = now_ns + RELEASE_RETRY_NS;
@@ -93,11 +106,10 @@ void rl_lease_on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
                             const struct rl_inflight *inflight, int64_t now_ns)
 {
     struct rl_lease *lease = inflight->lease;
-    assert(lease->owed > 0 && !lease->spare);
     assert(lease->client == owner);
     assert(!inflight->with_body && !inflight->native); /* only a digest may be unknown */
     rl_lease_ref(lease);
-    lease->owed--;
+    owes_less(lease, inflight);
     if (lease->query) {
         if (lease->call)
             rl_lease_query(lease, inflight->script, rl_bit(node->index), now_ns,
@@ -128,10 +140,10 @@ void rl_lease_on_link_lost(void *owner, struct rl_node *node, unsigned slot,
     struct rl_lease *lease = inflight->lease;
     const char *why = node->slot[slot].connection.why;
     struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED, .why = *why ? why : node->why};
-    assert(lease->owed > 0 && !lease->spare);
     assert(lease->client == owner);
     rl_lease_ref(lease);
-    lease->owed--;
+    owes_less(lease, inflight);
+    lease->client->leases.fill_in.away |= rl_bit(node->index);
     if (inflight->script == RL_ACQUIRE_OR_QUEUE && !lease->query)
         note_queue(lease, node->index, RL_MAYBE_QUEUED, now_ns);
     rl_lease_on_vote(lease, node, inflight->verb, &vote_reply);

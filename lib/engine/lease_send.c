@@ -48,12 +48,15 @@ static void fence(struct rl_request *request, const struct rl_lease *lease)
 }
 
 /* How long the key may live that this request sets or extends; 0 for those that do neither. */
-static int64_t key_life_ns(const struct rl_lease *lease, enum rl_verb script)
+static int64_t key_life_ns(const struct rl_lease *lease, enum rl_verb script, int64_t now_ns)
 {
     const struct rl_hold *hold = &lease->hold;
     if (lease->query)
         return lease->query_ttl_ns;
-    int64_t ttl_ns = rl_verb_of(script) == RL_ACQUIRE ? hold->ttl_ns : hold->extend_ttl_ns;
+    int64_t ttl_ns = rl_verb_of(script) == RL_ACQUIRE ? hold->ttl_ns
+                     : script == RL_EXTEND_OR_SET
+                         ? rl_rest_ns(hold->deadline_ns, now_ns, hold->drift_factor)
+                         : hold->extend_ttl_ns;
     return ttl_ns > 0 ? rl_key_life_ns(ttl_ns, hold->lock_delay_ns) : 0;
 }
 
@@ -67,7 +70,7 @@ static void request_init(struct request *request, const struct rl_lease *lease,
                .script = script,
                .token = lease->token,
                .token_len = lease->token_len,
-               .ttl_ms = key_life_ns(lease, script) / RL_NS_PER_MS,
+               .ttl_ms = key_life_ns(lease, script, now_ns) / RL_NS_PER_MS,
                .uuid = client->identity.uuid,
                .waiter = lease->waiter,
                .age_us = (now_ns - lease->waits_since_ns) / 1000,
@@ -131,6 +134,7 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
     if (!request->native)
         connection->script_known[request->number] = true;
     lease->owed++;
+    lease->client->leases.fill_in.owed += request->is.script == RL_EXTEND_OR_SET;
     lease->client->stats.commands += request->native ? 2 : 1;
     return true;
 }

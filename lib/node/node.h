@@ -122,6 +122,7 @@ struct rl_node {
     int64_t info_ns;             /* when it came */
     struct rl_identity identity; /* the server that answered here last, and since when */
     bool info_told;              /* INFO was answered; the marker's reply comes next */
+    bool forgot; /* it may have lost keys since the locks that are held were last filled in */
     struct rl_marker marker;
     enum rl_marker_says marker_says;
     struct rl_node_lists lists;

@@ -77,7 +77,9 @@ void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns)
 /* Learns which server answers at this address. */
 static void learn_identity(struct rl_node *node, int64_t now_ns)
 {
-    switch (rl_identity_learn(&node->identity, &node->info, now_ns)) {
+    enum rl_news news = rl_identity_learn(&node->identity, &node->info, now_ns);
+    node->forgot |= news != RL_SAME;
+    switch (news) {
     case RL_SAME:
         return;
     case RL_RESTARTED:

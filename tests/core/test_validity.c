@@ -115,6 +115,31 @@ START_TEST(validity_in_numbers)
 }
 END_TEST
 
+/* A key that is set late reaches the deadline by any clocks, and is not to live for longer than
+ * those that the lock rests on. */
+START_TEST(rest_reaches_deadline_and_no_further)
+{
+    static const double factors[] = {0.0, 0.001, 0.01, 0.1, 0.3};
+    const double factor = factors[_i];
+    for (int64_t ttl = 20 * MS; ttl <= 86400 * S; ttl = ttl * 3 + 7) {
+        int64_t deadline = rl_validity_end_ns(5 * S, ttl, factor);
+        int64_t valid = deadline - 5 * S;
+        for (int64_t passed = 0; passed < valid; passed += valid / 7 + 1) {
+            int64_t now = 5 * S + passed, rest = rl_rest_ns(deadline, now, factor);
+            ck_assert_int_gt(rest, 2 * MS);
+            ck_assert_int_le(now + rest, 5 * S + ttl + 1);
+            ck_assert_int_ge(rl_validity_end_ns(now, rest, factor), deadline - 2);
+        }
+    }
+}
+END_TEST
+
+START_TEST(nothing_is_left_of_lock_that_is_over)
+{
+    rl_rest_ns(5 * S, 5 * S, 0.01);
+}
+END_TEST
+
 START_TEST(deadline_after_end_of_time_is_refused)
 {
     rl_validity_end_ns(INT64_MAX - 10 * S + 1, 10 * S, 0.01);
@@ -402,6 +427,8 @@ int main(void)
     suite_add_tcase(suite, drift);
     TCase *end = tcase_create("end");
     tcase_add_loop_test(end, validity_in_numbers, 0, ROWS(ends));
+    tcase_add_loop_test(end, rest_reaches_deadline_and_no_further, 0, 5);
+    tcase_add_test_raise_signal(end, nothing_is_left_of_lock_that_is_over, SIGABRT);
     tcase_add_test_raise_signal(end, deadline_after_end_of_time_is_refused, SIGABRT);
     tcase_add_test_raise_signal(end, round_before_clock_began_is_refused, SIGABRT);
     tcase_add_test(end, extension_never_shortens);

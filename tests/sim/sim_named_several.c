@@ -318,7 +318,7 @@ const struct sim_scenario sim_named_several[] = {
     {"several-lost-replies",
      "Granted, and not heard of: undone under both names, and asked for once more.",
      lost_replies},
-    {"several-restarted", "n3 comes back empty: extensions fill in both names.", restarted},
+    {"several-restarted", "n3 comes back empty: both names are filled in when it votes.", restarted},
     {"several-one-lost",
      "n1 loses one of ann's names, and gets it again. Then two masters do, and all is given "
      "up.",

@@ -288,7 +288,7 @@ const struct sim_scenario sim_named_shared[] = {
     {"shared-race", "A reader and a writer ask at one time, and each is first somewhere.",
      race},
     {"shared-filled-in",
-     "A master has lost a reader: it is told anew at the reader's next extension.",
+     "A master has lost a reader: it is told anew when the reader finds it again.",
      reader_filled_in},
     {"shared-leases",
      "bob's lease is his own: it ends when it ends, and giving it up then harms nobody.",

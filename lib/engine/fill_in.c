@@ -1,0 +1,75 @@
+/* fill_in.c - see fill_in.h: which masters are away, and which are back. lease_fill.c sends. */
+#include "config_auto.h"
+
+#include "engine/lease.h"
+
+#include <assert.h>
+
+void rl_fill_in_left_out(redlock *client, uint64_t nodes, int64_t now_ns)
+{
+    assert((nodes & ~rl_all(client->nodes.n)) == 0);
+    for (; nodes; nodes &= nodes - 1) {
+        unsigned i = rl_first(nodes);
+        /* One that has too many requests votes all the same: nothing will tell of its return. */
+        if (rl_node_standing(&client->nodes.all[i], now_ns) <= RL_STANDING_STALLED)
+            client->leases.fill_in.away |= rl_bit(i);
+    }
+}
+
+void rl_fill_in_node_changed(redlock *client, const struct rl_node *node)
+{
+    assert(node->index < client->nodes.n);
+    if (node->mode != RL_UP || !rl_node_is_fit(node) || node->forgot)
+        client->leases.fill_in.away |= rl_bit(node->index);
+}
+
+void rl_fill_in_pass_over(redlock *client, const struct rl_lease *lease)
+{
+    struct rl_fill_in *fill_in = &client->leases.fill_in;
+    if (fill_in->next == lease)
+        fill_in->next = RL_NEXT(fill_in->next, struct rl_lease, entry);
+}
+
+void rl_fill_in_begin(redlock *client, int64_t now_ns)
+{
+    struct rl_fill_in *fill_in = &client->leases.fill_in;
+    uint64_t nodes = fill_in->away ? fill_in->away & rl_nodes_to_ask(&client->nodes, now_ns) : 0;
+    if (!nodes)
+        return;
+    for (uint64_t rest = nodes; rest; rest &= rest - 1) {
+        struct rl_node *node = &client->nodes.all[rl_first(rest)];
+        if (node->forgot)
+            fill_in->forgot |= rl_bit(node->index);
+        node->forgot = false;
+    }
+    fill_in->away &= ~nodes;
+    fill_in->back |= nodes;
+    fill_in->next = RL_FIRST(&client->leases.open, struct rl_lease, entry);
+    fill_in->due_ns = now_ns;
+}
+
+/* Nodes that do not vote any more are away again. */
+static void drop(redlock *client, uint64_t nodes)
+{
+    struct rl_fill_in *fill_in = &client->leases.fill_in;
+    for (uint64_t rest = nodes & fill_in->forgot; rest; rest &= rest - 1)
+        client->nodes.all[rl_first(rest)].forgot = true;
+    fill_in->back &= ~nodes;
+    fill_in->forgot &= ~nodes;
+    fill_in->away |= nodes;
+}
+
+bool rl_fill_in_has_room(redlock *client, int64_t now_ns)
+{
+    struct rl_fill_in *fill_in = &client->leases.fill_in;
+    bool room = true;
+    for (uint64_t rest = fill_in->back; rest; rest &= rest - 1) {
+        unsigned i = rl_first(rest);
+        enum rl_standing standing = rl_node_standing(&client->nodes.all[i], now_ns);
+        if (standing <= RL_STANDING_STALLED)
+            drop(client, rl_bit(i));
+        else if (standing != RL_STANDING_READY)
+            room = false;
+    }
+    return room;
+}

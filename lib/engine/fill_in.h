@@ -1,0 +1,48 @@
+/* fill_in.h - masters that come back get the keys of the locks that are held. */
+#ifndef RL_FILL_IN_H
+#define RL_FILL_IN_H
+
+#include "base/limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rl_lease;
+struct rl_node;
+
+/* Sets of nodes. */
+struct rl_fill_in {
+    uint64_t away;         /* they did not vote, or lost requests: locks may lack them */
+    uint64_t back;         /* they vote again: leases from `next` on are still to be filled in */
+    uint64_t forgot;       /* of these, what they granted may be lost */
+    struct rl_lease *next; /* NULL: none */
+    int64_t due_ns;        /* when to go on; INT64_MAX: nothing to do */
+    unsigned owed;         /* keys that were sent, and not answered yet */
+};
+
+/* Is there a node to fill in, or to wait for? */
+static inline bool rl_fill_in_busy(const struct rl_fill_in *fill_in)
+{
+    return (fill_in->away | fill_in->back) != 0;
+}
+
+/* A round begins without these nodes. */
+void rl_fill_in_left_out(redlock *client, uint64_t nodes, int64_t now_ns);
+
+/* A node is UP or lost, or what is known of its server has changed. */
+void rl_fill_in_node_changed(redlock *client, const struct rl_node *node);
+
+/* A lease has its turn, or is not open any more. */
+void rl_fill_in_pass_over(redlock *client, const struct rl_lease *lease);
+
+/* Those of `away` that vote now are back: begin with the first lease, also for those that are
+ * being filled in already. */
+void rl_fill_in_begin(redlock *client, int64_t now_ns);
+
+/* Can all that are back take more requests? If not, one would be left out, and left behind. */
+bool rl_fill_in_has_room(redlock *client, int64_t now_ns);
+
+/* lease_fill.c: time passed, or a node has answered. Only if busy. */
+void rl_fill_in_tick(redlock *client, int64_t now_ns);
+
+#endif
