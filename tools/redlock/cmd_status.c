@@ -124,9 +124,10 @@ struct since {
     int64_t fit_ms, alike_ms;
 };
 
-/* By a look that began then. Locks that are renewed are extended each third of their lease,
- * which fills in masters that have come back. So once all masters have voted for half of
- * max-ttl those locks are on all of them, and another master may be restarted. A client with
+/* By a look that began then. Clients fill in masters that have come back as soon as they let
+ * them vote, some later than this one, and many locks take a while. A client that is not driven
+ * does so when it renews a lock, at the latest after a third of the lease. So once all masters
+ * have voted for half of max-ttl another master may be restarted. A client with
  * another list may have left a lock behind, which is over max-ttl later: then no lock is held
  * by a former list, and the list may be changed again. */
 static bool is_whole(const struct status *status, const struct since *since, int64_t asked_ms)
@@ -151,7 +152,7 @@ static void say_why(const struct status *status, const struct since *since)
                 lists->clients, lists->clients == 1 ? " has" : "s have");
     else if (since->fit_ms >= 0)
         cli_say(cli,
-                "all masters vote, but not for long enough yet: locks that are renewed may "
+                "all masters vote, but not for long enough yet: locks that are held may "
                 "be missing on one, or be held by a former list; use a longer --wait");
 }
 
