@@ -86,7 +86,7 @@ $(TEST_LOGS): %D%/support/stall_meter
 
 dist_check_SCRIPTS = %D%/programs/bench_test.sh %D%/programs/chaos_client_test.sh \
 	%D%/programs/chaos_compose_test.sh %D%/programs/chaos_kinds_test.sh \
-	%D%/programs/chaos_markers_test.sh \
+	%D%/programs/chaos_markers_test.sh %D%/programs/chaos_members_test.sh \
 	%D%/programs/chaos_stall_test.sh %D%/programs/chaos_test.sh %D%/programs/cluster_test.sh \
 	%D%/programs/example_test.sh %D%/repo/abi_dump_test.sh %D%/repo/abi_test.sh %D%/repo/docs_test.sh \
 	%D%/repo/driver_test.sh %D%/repo/exports.sh %D%/repo/header.sh \

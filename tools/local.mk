@@ -65,7 +65,7 @@ noinst_LIBRARIES = %D%/libchaos.a
 	%D%/chaos/place/docker.c %D%/chaos/faults/excuse.c %D%/chaos/faults/fault.c \
 	%D%/chaos/faults/fault.h %D%/chaos/faults/fault_command.c \
 	%D%/chaos/faults/fault_holder.c %D%/chaos/faults/fault_path.c %D%/chaos/place/file.c \
-	%D%/chaos/faults/fault_warm.c %D%/chaos/faults/lose.c %D%/chaos/place/mark.c \
+	%D%/chaos/faults/fault_members.c %D%/chaos/faults/fault_warm.c %D%/chaos/faults/lose.c %D%/chaos/place/mark.c \
 	%D%/chaos/place/mark.h \
 	%D%/chaos/check/heart.c %D%/chaos/report/html.c %D%/chaos/report/html_figures.c \
 	%D%/chaos/report/html_style.c %D%/chaos/report/html_tables.c %D%/chaos/report/json.c \

@@ -48,6 +48,10 @@ static const struct {
     {CHAOS_FAULT_WARM, 300, 400, true, true},
     {CHAOS_FAULT_WARM, 50, 100, false, true}, /* what is lost when the former one is back */
     {CHAOS_FAULT_WARM, 50, 99, false, false},
+    {CHAOS_FAULT_MEMBERS, 300, 400, false, false}, /* majorities meet */
+    {CHAOS_FAULT_MEMBERS_AT_ONCE, 300, 400, false, true},
+    {CHAOS_FAULT_MEMBERS_AT_ONCE, 50, 100, false, true},
+    {CHAOS_FAULT_MEMBERS_AT_ONCE, 50, 99, false, false},
 };
 
 static void overlap_at_500_ms(void)

@@ -288,6 +288,8 @@ static const struct {
     {CHAOS_FAULT_FLUSHALL, 0x1f, 0xf, 0xf, false},
     {CHAOS_FAULT_CLOCK, 0x07, 0, 0xf, true}, /* put right by a new process */
     {CHAOS_FAULT_WARM, 0x07, 0, 0x0, true},
+    {CHAOS_FAULT_MEMBERS, 0x01, 0, 0xf, false},
+    {CHAOS_FAULT_MEMBERS_AT_ONCE, 0x07, 0, 0x0, false}, /* as if it were three of five */
 };
 
 START_TEST(faults_take_majority_away)

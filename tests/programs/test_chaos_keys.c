@@ -140,6 +140,31 @@ START_TEST(fault_of_master_or_contender_explains_it)
 }
 END_TEST
 
+/* While the list is changed, contenders are killed in turn: 1, or another one. Times in ms. */
+static const struct {
+    int64_t killed;
+    unsigned client;
+    bool of_nobody, explains;
+} kills[] = {
+    {2899, 1, false, false}, /* before it asked: it is another process that did */
+    {2900, 1, false, true},  {3200, 1, false, true},  {4990, 1, false, true},
+    {4991, 1, false, false}, {3200, 2, false, false}, {2950, 1, true, true},
+    {999, 1, true, false},   {2950, 2, true, false}, /* 2 did not ask */
+    {0, 1, false, false},                            /* nobody was killed */
+};
+
+START_TEST(contender_that_was_killed_releases_nothing_and_others_do)
+{
+    struct chaos_kill kill = {kills[_i].killed * MS, kills[_i].client};
+    if (kills[_i].of_nobody)
+        stay.key++;
+    made.history.kills = &kill;
+    made.history.kill_count = kills[_i].killed > 0;
+    made_fault(&made, CHAOS_FAULT_MEMBERS, 2 * SEC, 6 * SEC, CHAOS_BIT(NODE), 0);
+    expect(!kills[_i].explains);
+}
+END_TEST
+
 START_TEST(fault_planned_and_not_done_explains_nothing)
 {
     made_fault(&made, CHAOS_FAULT_PAUSE, 3500 * MS, 3600 * MS, CHAOS_BIT(NODE), 0)->begun_ns =
@@ -163,6 +188,22 @@ static const struct {
     {CHAOS_FAULT_KILL_HOLDER, 9000, 0, 11000, 0}, {CHAOS_FAULT_KILL_HOLDER, 7999, 0, 11000, 5},
     {CHAOS_FAULT_PAUSE, 7500, 1, 10999, 0},       {CHAOS_FAULT_PAUSE, 7500, 1, 0, 0},
 };
+
+/* Killed a ttl before the last one let go, or earlier. */
+START_TEST(contender_killed_at_last_may_leave_keys)
+{
+    struct chaos_kill kill = {(_i ? 7999 : 8000) * MS, 3};
+    made.history.stay_count = 0;
+    made_asks(&made, 9 * SEC, 2, 0);
+    made_event(&made, 10 * SEC, CHAOS_REFUSED, 2, 0);
+    made.history.left_ns[0] = 11 * SEC;
+    made.history.left[0] = 2;
+    made.history.kills = &kill;
+    made.history.kill_count = 1;
+    verdict = made_check(&made);
+    ck_assert_uint_eq(verdict->orphans, _i ? 2 : 0);
+}
+END_TEST
 
 START_TEST(nothing_is_left_when_all_have_ended)
 {
@@ -195,6 +236,9 @@ int main(void)
     tcase_add_test(tcase, full_logs_do_not_accuse_keys);
     tcase_add_loop_test(tcase, fault_of_master_or_contender_explains_it, 0,
                         sizeof(faults) / sizeof(faults[0]));
+    tcase_add_loop_test(tcase, contender_that_was_killed_releases_nothing_and_others_do, 0,
+                        (int)(sizeof(kills) / sizeof(kills[0])));
+    tcase_add_loop_test(tcase, contender_killed_at_last_may_leave_keys, 0, 2);
     tcase_add_test(tcase, fault_planned_and_not_done_explains_nothing);
     tcase_add_loop_test(tcase, nothing_is_left_when_all_have_ended, 0,
                         sizeof(ends) / sizeof(ends[0]));

@@ -78,6 +78,20 @@ START_TEST(every_kind_occurs_where_there_is_time_that_it_needs)
 }
 END_TEST
 
+START_TEST(list_is_changed_by_one_master_or_by_two_at_once)
+{
+    options.faults = CHAOS_OF_LISTS;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        nodes = 3 + (unsigned)(seed % 5);
+        draw(seed);
+        ck_assert_uint_gt(count, 0);
+        for (size_t i = 0; i < count; i++)
+            ck_assert_uint_eq(size_of(fault[i].nodes),
+                              fault[i].kind == CHAOS_FAULT_MEMBERS ? 1 : 2);
+    }
+}
+END_TEST
+
 START_TEST(half_minute_is_enough_for_usual_kinds)
 {
     options.faults = CHAOS_DEFAULT;
@@ -147,8 +161,9 @@ START_TEST(faults_that_meet_are_of_different_masters)
                     fault[j].planned_ns >= end_of(&fault[i]))
                     continue;
                 ck_assert_uint_eq(fault[i].nodes & fault[j].nodes, 0);
-                ck_assert(!is_one_of(&fault[i], CHAOS_OF_HOLDERS) ||
-                          !is_one_of(&fault[j], CHAOS_OF_HOLDERS));
+                const uint64_t of_processes = CHAOS_OF_HOLDERS | CHAOS_OF_LISTS;
+                ck_assert(!is_one_of(&fault[i], of_processes) ||
+                          !is_one_of(&fault[j], of_processes));
                 with++;
             }
             ck_assert_uint_le(with, 1);
@@ -297,6 +312,7 @@ int main(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, seed_is_one_schedule);
     tcase_add_test(tcase, every_kind_occurs_where_there_is_time_that_it_needs);
+    tcase_add_test(tcase, list_is_changed_by_one_master_or_by_two_at_once);
     tcase_add_test(tcase, half_minute_is_enough_for_usual_kinds);
     tcase_add_test(tcase, no_faults_are_no_faults);
     tcase_add_test(tcase, they_come_in_order_and_end_before_run_does);

@@ -38,7 +38,8 @@ enum chaos_assumption {
     CHAOS_KEYS_STAY, /* keys stay until they expire or are released */
     CHAOS_NO_STEP,   /* the masters' clocks do not step forward */
     CHAOS_GUARD,     /* masters that lost keys do not vote for a max-ttl */
-    CHAOS_ONE_SERVER /* what answers at a master's address is one server */
+    CHAOS_ONE_SERVER, /* what answers at a master's address is one server */
+    CHAOS_ONE_LIST    /* all contenders have one list, or two whose majorities meet */
 };
 
 /* name on the command line, effect, broken assumption */
@@ -66,7 +67,9 @@ enum chaos_assumption {
     X(SLEEP, "sleep", "DEBUG SLEEP on a master", CHAOS_NONE_BROKEN)                          \
     X(OOM, "oom", "a master is at its maxmemory", CHAOS_NONE_BROKEN)                         \
     X(DISCONNECT, "disconnect", "compose: a container leaves the network", CHAOS_NONE_BROKEN) \
-    X(WARM, "warm", "another server, up for long, takes a master's place", CHAOS_ONE_SERVER)
+    X(WARM, "warm", "another server, up for long, takes a master's place", CHAOS_ONE_SERVER) \
+    X(MEMBERS, "members", "a master leaves the contenders' lists in turn, and comes back", CHAOS_NONE_BROKEN) \
+    X(MEMBERS_AT_ONCE, "members-at-once", "two masters leave these lists at once", CHAOS_ONE_LIST)
 
 enum chaos_fault_kind {
 #define CHAOS_FAULT_ENUM(name, word, text, breaks) CHAOS_FAULT_##name,
@@ -204,6 +207,12 @@ enum chaos_node_state {
     CHAOS_NODE_DOWN
 };
 
+/* A contender was killed then, so nobody releases what it had. */
+struct chaos_kill {
+    int64_t at_ns;
+    unsigned client;
+};
+
 struct chaos_history {
     const struct chaos_options *options;
     unsigned nodes, needed;
@@ -219,6 +228,8 @@ struct chaos_history {
     uint64_t record[CHAOS_NAMES_MAX];  /* the shared records at the end */
     size_t stay_count;
     const struct chaos_stay *stays;
+    size_t kill_count; /* in order of at_ns */
+    const struct chaos_kill *kills;
     size_t stall_count; /* in order of from_ns */
     const struct chaos_stall *stalls;
     struct chaos_load load;

@@ -233,6 +233,8 @@ static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
         .load = run->load,
     };
     chaos_end_contenders(run, ret_history);
+    ret_history->kill_count = run->crew.kill_count;
+    ret_history->kills = run->crew.kills;
     chaos_keys_stop(run->keys);
     ret_history->stays = chaos_keys_stays(run->keys, &ret_history->stay_count);
     while (ret_history->fault_count < run->fault_count &&
@@ -267,6 +269,7 @@ static int conclude(struct chaos_run *run)
     free((void *)history.events);
     free((void *)history.stays);
     free((void *)history.stalls);
+    free(run->crew.kills);
     return status;
 }
 

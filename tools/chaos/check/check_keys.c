@@ -11,7 +11,9 @@
  *
  * A fault can keep a release from a master. Such a fault hit the master, the path to it, or a
  * contender, while the key was not wanted any more or within a ttl before. The key is then not
- * counted.
+ * counted. Nor is it if a contender that may have set it was killed meanwhile, or within a ttl
+ * before. A change of the list of masters explains no more than that: masters that leave a list
+ * go on, and so do the contenders that have the former list.
  *
  * A stalled machine can do so too. Time in which the contender, the proxies or the master did
  * not run is subtracted. A key that would count without this is excused. */
@@ -42,7 +44,8 @@ static bool is_explained(const struct chaos_history *history, unsigned node,
     for (size_t i = 0; i < history->fault_count; i++) {
         const struct chaos_fault *fault = &history->faults[i];
         if (fault->begun_ns == 0 || fault->begun_ns > to_ns ||
-            (fault->undone_ns != 0 && fault->undone_ns < from_ns))
+            (fault->undone_ns != 0 && fault->undone_ns < from_ns) ||
+            (CHAOS_OF_LISTS & CHAOS_BIT(fault->kind)) != 0)
             continue;
         if ((CHAOS_OF_HOLDERS & CHAOS_BIT(fault->kind)) == 0) {
             if (is_of_all(fault->kind) || (fault->nodes & CHAOS_BIT(node)) != 0)
@@ -64,6 +67,19 @@ static uint64_t who_tried(const struct chaos_story *story, const struct chaos_st
             story->try[i].to_ns >= stay->from_ns - SEEN_LATE_NS)
             clients |= CHAOS_BIT(story->try[i].client);
     return clients;
+}
+
+/* Was one of these contenders killed in [from_ns, to_ns]? */
+static bool is_of_killed(const struct chaos_history *history, uint64_t clients, int64_t from_ns,
+                         int64_t to_ns)
+{
+    for (size_t i = 0; i < history->kill_count; i++) {
+        const struct chaos_kill *kill = &history->kills[i];
+        if ((clients & CHAOS_BIT(kill->client)) != 0 && kill->at_ns >= from_ns &&
+            kill->at_ns <= to_ns)
+            return true;
+    }
+    return false;
 }
 
 /* The longest time for which one of these contenders may have been kept from its release. */
@@ -96,8 +112,11 @@ static void judge(struct chaos_found *found, const struct chaos_stay *stay,
     int64_t ttl_ns = history->options->ttl_ms * CHAOS_MS;
     int64_t since_ns = hold != NULL ? hold->end_ns : stay->from_ns;
     int64_t over_ns = hold != NULL ? hold->until_ns : stay->from_ns + ttl_ns;
+    uint64_t clients = hold != NULL ? CHAOS_BIT(hold->client) : who_tried(found->story, stay);
+    int64_t killed_ns = hold != NULL ? hold->asked_ns : stay->from_ns - ttl_ns;
     if (stay->to_ns < since_ns + ttl_ns / 2 || stay->to_ns < over_ns - ttl_ns / EARLY_PART ||
-        is_explained(history, stay->node, hold, since_ns - ttl_ns, stay->to_ns))
+        is_explained(history, stay->node, hold, since_ns - ttl_ns, stay->to_ns) ||
+        is_of_killed(history, clients, killed_ns, stay->to_ns))
         return;
     struct chaos_finding finding = {
         .what = CHAOS_ORPHAN,
@@ -118,7 +137,6 @@ static void judge(struct chaos_found *found, const struct chaos_stay *stay,
                  "node %u had a key of lock %u for %.0f ms, until it ran out, by which nobody "
                  "ever had the lock",
                  node, (unsigned)stay->name, ms);
-    uint64_t clients = hold != NULL ? CHAOS_BIT(hold->client) : who_tried(found->story, stay);
     int64_t lost_ns = stalled_ns(history, clients, stay->node, since_ns, stay->to_ns);
     if (stay->to_ns < since_ns + ttl_ns / 2 + lost_ns)
         say_stalled(&finding, lost_ns);
@@ -173,7 +191,8 @@ static void check_left(struct chaos_found *found)
         unsigned keys = history->left[node];
         int64_t seen_ns = history->left_ns[node];
         if (seen_ns == 0 || seen_ns < last_ns + ttl_ns / 2 ||
-            is_explained(history, node, NULL, last_ns - ttl_ns, seen_ns))
+            is_explained(history, node, NULL, last_ns - ttl_ns, seen_ns) ||
+            is_of_killed(history, UINT64_MAX, last_ns - ttl_ns, seen_ns))
             continue;
         struct chaos_finding finding = {.what = CHAOS_ORPHAN, .at_ns = seen_ns};
         snprintf(finding.text, sizeof(finding.text),

@@ -15,6 +15,7 @@
  *   - one that deletes keys (flushall), or leads to another server (warm): from when it is
  *     begun until it is undone. Not where the guard is by markers: there it also ends all
  *     connections, so every later vote is by a client that has read the marker since;
+ *   - two masters that leave the list (members-at-once): until all contenders have it again;
  *   - a clock that steps forward: at its beginning. Keys that are set later live as long as
  *     they should;
  *   - where the client has no restart guard (--client): a master that may have come back
@@ -61,6 +62,7 @@ static bool acts(const struct chaos_history *history, const struct chaos_fault *
         return true;
     case CHAOS_KEYS_STAY:
     case CHAOS_ONE_SERVER:
+    case CHAOS_ONE_LIST:
         if (fault->undone_ns != 0)
             *ret_to_ns = fault->undone_ns;
         return true;

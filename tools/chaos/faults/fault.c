@@ -18,7 +18,7 @@ const struct chaos_fault_way *chaos_fault_way(enum chaos_fault_kind kind)
 {
     static const struct chaos_fault_way *const ways[] = {
         &chaos_faults_of_holders, &chaos_faults_of_paths, &chaos_faults_of_commands,
-        &chaos_faults_of_places, &chaos_faults_of_spares};
+        &chaos_faults_of_places, &chaos_faults_of_spares, &chaos_faults_of_lists};
     size_t i = 0;
     while ((ways[i]->kinds & CHAOS_BIT(kind)) == 0) {
         i++;

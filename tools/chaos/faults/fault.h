@@ -50,7 +50,8 @@ struct chaos_fault_way {
 };
 
 extern const struct chaos_fault_way chaos_faults_of_holders, chaos_faults_of_paths,
-    chaos_faults_of_commands, chaos_faults_of_places, chaos_faults_of_spares;
+    chaos_faults_of_commands, chaos_faults_of_places, chaos_faults_of_spares,
+    chaos_faults_of_lists;
 
 /* The functions for a kind. */
 const struct chaos_fault_way *chaos_fault_way(enum chaos_fault_kind kind);

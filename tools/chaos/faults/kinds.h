@@ -27,6 +27,9 @@
 /* Done by the proxies, which lead to a spare server instead. */
 #define CHAOS_OF_SPARES CHAOS_BIT_OF(WARM)
 
+/* Done to the contenders' lists of masters. */
+#define CHAOS_OF_LISTS (CHAOS_BIT_OF(MEMBERS) | CHAOS_BIT_OF(MEMBERS_AT_ONCE))
+
 /* Done by asking the master. The first two end by themselves. */
 #define CHAOS_OF_COMMANDS                                                                      \
     (CHAOS_BIT_OF(CLIENT_PAUSE) | CHAOS_BIT_OF(SLEEP) | CHAOS_BIT_OF(OOM) |                    \
@@ -42,7 +45,7 @@
     (CHAOS_RESTARTING | CHAOS_BIT_OF(PAUSE) | CHAOS_BIT_OF(PARTITION) |                        \
      CHAOS_BIT_OF(PARTITION_THERE) | CHAOS_BIT_OF(PARTITION_BACK) | CHAOS_BIT_OF(HALVES) |     \
      CHAOS_BIT_OF(RING) | CHAOS_BIT_OF(CLIENT_PAUSE) | CHAOS_BIT_OF(SLEEP) |                   \
-     CHAOS_BIT_OF(OOM) | CHAOS_BIT_OF(DISCONNECT))
+     CHAOS_BIT_OF(OOM) | CHAOS_BIT_OF(DISCONNECT) | CHAOS_OF_LISTS)
 
 #define CHAOS_ALL (CHAOS_BIT(CHAOS_FAULT_KINDS) - 1)
 

@@ -50,6 +50,8 @@ static enum chaos_node_state state_under(const struct chaos_options *options,
     case CHAOS_FAULT_SLEEP:
         return CHAOS_NODE_SILENT;
     case CHAOS_FAULT_OOM:
+    case CHAOS_FAULT_MEMBERS: /* for some */
+    case CHAOS_FAULT_MEMBERS_AT_ONCE:
         return CHAOS_NODE_NO_VOTE;
     case CHAOS_FAULT_FLUSHALL:
     case CHAOS_FAULT_CLOCK_BACK:

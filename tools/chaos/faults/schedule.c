@@ -121,6 +121,8 @@ static unsigned draw_size(struct plan *plan, enum chaos_fault_kind kind)
     bool guarded = chaos_fault_guarded(plan->options, kind);
     unsigned rare = guarded ? 8 : 4;
     bool costly = plan->first_round && guarded;
+    if (is_one_of(kind, CHAOS_OF_LISTS))
+        return kind == CHAOS_FAULT_MEMBERS ? 1 : 2;
     if (plan->minority == 0)
         return 1;
     if (!costly && plan->nodes > plan->minority && chaos_random_one_in(&plan->prng, rare))
@@ -174,11 +176,11 @@ static int64_t settle_ms(const struct plan *plan, enum chaos_fault_kind kind)
 static bool may_join(const struct plan *plan, const struct chaos_fault *fault, int64_t at_ms)
 {
     uint64_t alone = CHAOS_BIT_OF(HALVES) | CHAOS_BIT_OF(RING);
+    const uint64_t of_processes = CHAOS_OF_HOLDERS | CHAOS_OF_LISTS;
     const struct chaos_fault *last = plan->last;
     return last != NULL && !is_one_of(last->kind, alone) && !is_one_of(fault->kind, alone) &&
            (last->kind != fault->kind || fault->nodes != 0) &&
-           !(is_one_of(last->kind, CHAOS_OF_HOLDERS) &&
-             is_one_of(fault->kind, CHAOS_OF_HOLDERS)) &&
+           !(is_one_of(last->kind, of_processes) && is_one_of(fault->kind, of_processes)) &&
            rl_count(unfit_at(plan, at_ms) | fault->nodes) <= plan->minority;
 }
 
@@ -218,7 +220,8 @@ static void draw_fault(struct plan *plan, enum chaos_fault_kind kind, struct cha
     *fault = (struct chaos_fault){.kind = kind};
     bool join = plan->last != NULL && chaos_random_one_in(&plan->prng, 3) && !plan->joined;
     fault->nodes = draw_nodes(plan, kind, join ? plan->last->nodes : 0);
-    if (fault->nodes == 0 && !is_one_of(kind, CHAOS_OF_HOLDERS)) {
+    bool short_of = kind == CHAOS_FAULT_MEMBERS_AT_ONCE && rl_count(fault->nodes) < 2;
+    if ((fault->nodes == 0 || short_of) && !is_one_of(kind, CHAOS_OF_HOLDERS)) {
         join = false;
         fault->nodes = draw_nodes(plan, kind, 0);
     }

@@ -125,6 +125,21 @@ static bool close_list(FILE *file, const char *path, char *why, size_t why_size)
     return fine;
 }
 
+bool chaos_nodes_write_one(const struct rl_config *config, struct chaos_proxies *proxies,
+                           const struct chaos_seat *seat, unsigned client, uint64_t without,
+                           char *why, size_t why_size)
+{
+    FILE *file = open_list(seat->nodes_file);
+    for (unsigned n = 0; file != NULL && n < config->node_count; n++)
+        if ((without >> n & 1) == 0)
+            put_proxied(file, &config->nodes[n], chaos_proxies_port(proxies, client, n));
+    if (file != NULL) {
+        put_settings(file, config);
+        fprintf(file, "client-name contender-%u\n", client);
+    }
+    return close_list(file, seat->nodes_file, why, why_size);
+}
+
 bool chaos_nodes_write(const struct rl_config *config, const char *dir,
                        struct chaos_proxies *proxies, struct chaos_record *record, char *why,
                        size_t why_size)
@@ -132,14 +147,7 @@ bool chaos_nodes_write(const struct rl_config *config, const char *dir,
     for (unsigned c = 0; c < record->seats; c++) {
         char *path = record->seat[c].nodes_file;
         snprintf(path, CHAOS_PATH_MAX, "%s/contender-%u", dir, c);
-        FILE *file = open_list(path);
-        for (unsigned n = 0; file != NULL && n < config->node_count; n++)
-            put_proxied(file, &config->nodes[n], chaos_proxies_port(proxies, c, n));
-        if (file != NULL) {
-            put_settings(file, config);
-            fprintf(file, "client-name contender-%u\n", c);
-        }
-        if (!close_list(file, path, why, why_size))
+        if (!chaos_nodes_write_one(config, proxies, &record->seat[c], c, 0, why, why_size))
             return false;
     }
     return true;

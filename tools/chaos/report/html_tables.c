@@ -235,6 +235,7 @@ void chaos_html_assumptions(struct chaos_page *page)
     put_assumption(page, CHAOS_NO_STEP);
     put_assumption(page, CHAOS_GUARD);
     put_assumption(page, CHAOS_ONE_SERVER);
+    put_assumption(page, CHAOS_ONE_LIST);
     size_t late = 0;
     for (size_t i = 0; i < page->verdict->finding_count; i++) {
         const struct chaos_finding *finding = &page->verdict->finding[i];

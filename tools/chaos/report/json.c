@@ -163,7 +163,8 @@ static void put_figures(FILE *to, const struct chaos_verdict *verdict)
 static void put_fault(FILE *to, const struct chaos_history *history,
                       const struct chaos_fault *fault)
 {
-    static const char *const words[] = {NULL, "keys-stay", "no-step", "guard", "one-server"};
+    static const char *const words[] = {NULL,    "keys-stay",  "no-step",
+                                        "guard", "one-server", "one-list"};
     fputs("{", to);
     put_text(to, "kind", chaos_fault_word(fault->kind));
     fputs(", ", to);

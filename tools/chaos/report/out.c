@@ -186,6 +186,8 @@ const char *chaos_assumption_text(enum chaos_assumption assumption)
         return "A master that lost its keys does not vote for a max-ttl";
     case CHAOS_ONE_SERVER:
         return "What answers at a master's address is one server";
+    case CHAOS_ONE_LIST:
+        return "All clients have one list of masters, or two of which one has a master more";
     case CHAOS_NONE_BROKEN:
         break;
     }

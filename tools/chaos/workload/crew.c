@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -149,9 +150,27 @@ bool chaos_crew_resume(struct chaos_crew *crew, unsigned client)
     return !crew->stopped[client];
 }
 
+/* Room is made by powers of two. */
+static bool note_kill(struct chaos_crew *crew, unsigned client)
+{
+    size_t count = crew->kill_count;
+    if ((count & (count - 1)) == 0) {
+        struct chaos_kill *more =
+            realloc(crew->kills, (count ? 2 * count : 1) * sizeof(*more));
+        if (!more)
+            return false;
+        crew->kills = more;
+    }
+    crew->kills[crew->kill_count++] =
+        (struct chaos_kill){chaos_record_now_ns(crew->record), client};
+    return true;
+}
+
 bool chaos_crew_kill(struct chaos_crew *crew, unsigned client)
 {
     assert(crew->pid[client] > 0);
+    if (!note_kill(crew, client))
+        return false;
     bool killed = signal_and_await(crew->pid[client], SIGKILL, 0);
     crew->pid[client] = 0;
     crew->vacant[client] = true;

@@ -12,6 +12,8 @@ struct chaos_crew {
     pid_t pid[CHAOS_CLIENTS_MAX]; /* 0: nobody is there */
     bool stopped[CHAOS_CLIENTS_MAX];
     bool vacant[CHAOS_CLIENTS_MAX]; /* killed on purpose, to be replaced later */
+    size_t kill_count;
+    struct chaos_kill *kills; /* the caller frees it at last */
 };
 
 /* Begin them all. False: `why`, and none is left. */
