@@ -210,7 +210,7 @@ typedef struct redlock_config {
 #define REDLOCK_CONFIG_INIT                                                                    \
     {                                                                                          \
         sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 0,  \
-            0, 0, 0, 0                                                                           \
+            0, 0, 0, 0                                                                         \
     }
 
 /* Open a client on the node list `file`, or on a configuration. `error` may be NULL.

@@ -74,9 +74,9 @@ START_TEST(test_take_smaller)
                                                : REDLOCK_BACKGROUND_DEFAULT);
         ck_assert_int_eq(whole.lock_delay_ms,
                          size > offsetof(redlock_config, lock_delay_ms) ? 5 : 0);
-        ck_assert_int_eq(whole.config_agreement, size > offsetof(redlock_config, config_agreement)
-                                                     ? REDLOCK_AGREEMENT_WARN
-                                                     : REDLOCK_AGREEMENT_DEFAULT);
+        bool agrees = size > offsetof(redlock_config, config_agreement);
+        ck_assert_int_eq(whole.config_agreement,
+                         agrees ? REDLOCK_AGREEMENT_WARN : REDLOCK_AGREEMENT_DEFAULT);
         ck_assert_int_eq(whole.watch_wall_clock, REDLOCK_DEFAULT);
     }
 }

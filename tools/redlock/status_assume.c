@@ -158,7 +158,8 @@ static void check_failover(const struct status_facts *facts, struct status_check
     } else if (facts->replicas > 0) {
         check->result = STATUS_WARN;
         snprintf(check->reason, sizeof(check->reason),
-                 "replicas are attached (%" PRId64 "): one that takes its place lacks the last locks",
+                 "replicas are attached (%" PRId64 "): one that takes its place lacks the last "
+                 "locks",
                  facts->replicas);
         check->remedy = "never promote a replica of a master of locks; a majority replaces it";
     }
