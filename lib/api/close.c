@@ -102,7 +102,8 @@ static void linger(redlock *client, int64_t until_ns)
     assert(client->closing && !client->background.running);
     while (now_ns < until_ns && rl_leases_pending(client, now_ns)) {
         int64_t due = rl_loop_next_due_ns(client);
-        now_ns = rl_loop_turn(client, now_ns, due < until_ns ? due : until_ns);
+        now_ns = rl_loop_look(client, now_ns, due < until_ns ? due : until_ns);
+        rl_loop_send(client, now_ns);
     }
 }
 

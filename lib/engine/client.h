@@ -277,9 +277,10 @@ int64_t rl_loop_poll_if_idle(redlock *client);
 /* To be called after each wait, before any event or timer is handled: if nobody polled for a
  * while, no master may be blamed for it. */
 void rl_loop_end_absence(redlock *client, int64_t now_ns);
-/* Wait until `due_ns` at the longest, handle the events and send the requests that follow.
- * Returns the time after that. */
-int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns);
+/* A turn. _look: wait until `due_ns` at the longest, and handle the events. Returns the time
+ * after that. _send: wake those whose calls have ended, and send the requests that follow. */
+int64_t rl_loop_look(redlock *client, int64_t now_ns, int64_t due_ns);
+void rl_loop_send(redlock *client, int64_t now_ns);
 /* Wake the leader: now; or only if something is due before it would wake. */
 void rl_loop_interrupt(redlock *client);
 void rl_loop_interrupt_if_earlier(redlock *client);

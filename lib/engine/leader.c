@@ -7,15 +7,62 @@
  *
  * A lone caller pays no context switch. A caller that sleeps still sees to its own deadline,
  * so that no leader's delay becomes its own. Callers that come back together send together
- * (gather.h).
+ * (gather.h): the leader yields to them before it polls.
  */
 #include "config_auto.h"
 
 #include "engine/call.h"
 
 #include <assert.h>
+#include <sched.h>
 #include <time.h>
 
+#define YIELDS 3 /* before the leader polls, where others are expected */
+#define FEW 8    /* a leader of more threads stays until they are woken: less is sent apart */
+
+/* A thread that sleeps, and could lead. NULL: none. */
+static struct rl_call *next_leader(redlock *client)
+{
+    RL_EACH (struct rl_call, call, &client->calls.all, entry) {
+        if (call->parked && !call->done)
+            return call;
+    }
+    return NULL;
+}
+
+/* Name the next leader, and wake its thread. A thread that calls meanwhile does not lead
+ * instead: the other one would have been woken for nothing. */
+static void promote(redlock *client)
+{
+    struct rl_call *call = next_leader(client);
+    assert(!client->loop.leader);
+    if (!call)
+        return;
+    client->loop.leader = call;
+    client->loop.named = true;
+    rl_parked_to_wake(&client->loop.parking, call->parked);
+}
+
+/* Those who are expected back run first, if they can. Then one flush sends what they ask, and
+ * none of them wakes this thread for it. */
+static int64_t give_way(redlock *client, int64_t now_ns)
+{
+    assert(client->loop.leader && !client->loop.polling);
+    if (!rl_gathers(&client->loop.gather))
+        return now_ns;
+    for (unsigned i = 0; i < YIELDS && rl_gathers(&client->loop.gather); i++) {
+        pthread_mutex_unlock(&client->mutex);
+        sched_yield();
+        pthread_mutex_lock(&client->mutex);
+    }
+    now_ns = rl_client_now_ns(client);
+    if (!rl_gathers(&client->loop.gather) && rl_loop_unflushed(client))
+        rl_loop_flush(client, now_ns);
+    return now_ns;
+}
+
+/* A leader of few whose call is done leaves before it wakes them, if none of them must lead.
+ * Else who comes back at once would sleep behind it, only to be woken when it leaves. */
 static void lead(redlock *client, struct rl_call *call)
 {
     assert(!client->loop.leader || client->loop.leader == call);
@@ -24,25 +71,18 @@ static void lead(redlock *client, struct rl_call *call)
     int64_t now_ns = rl_client_now_ns(client);
     if (rl_loop_unflushed(client) && !rl_gathers(&client->loop.gather))
         rl_loop_flush(client, now_ns); /* what was queued before it woke */
-    while (!call->done)
-        now_ns = rl_loop_turn(client, now_ns, rl_loop_next_due_ns(client));
-    assert(client->loop.leader == call);
-    client->loop.leader = NULL;
-}
-
-/* Name the next leader, and wake its thread. A thread that calls meanwhile does not lead
- * instead: the other one would have been woken for nothing. */
-static void promote(redlock *client)
-{
-    assert(!client->loop.leader);
-    RL_EACH (struct rl_call, call, &client->calls.all, entry) {
-        if (call->parked && !call->done) {
-            client->loop.leader = call;
-            client->loop.named = true;
-            rl_parked_to_wake(&client->loop.parking, call->parked);
-            return;
-        }
+    while (!call->done) {
+        assert(client->loop.leader == call);
+        now_ns = give_way(client, now_ns);
+        if (call->done)
+            break;
+        now_ns = rl_loop_look(client, now_ns, rl_loop_next_due_ns(client));
+        if (call->done && client->calls.callers <= FEW && !next_leader(client))
+            client->loop.leader = NULL;
+        rl_loop_send(client, now_ns);
     }
+    if (client->loop.leader == call)
+        client->loop.leader = NULL;
 }
 
 static void follow(redlock *client, struct rl_call *call)

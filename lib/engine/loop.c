@@ -138,18 +138,24 @@ static void wake_unlocked(redlock *client)
     }
 }
 
-int64_t rl_loop_turn(redlock *client, int64_t now_ns, int64_t due_ns)
+int64_t rl_loop_look(redlock *client, int64_t now_ns, int64_t due_ns)
 {
     struct rl_loop *loop = &client->loop;
     assert(loop->leader || client->closing);
     loop->poll_deadline_ns = rl_earlier_ns(due_ns, rl_gather_due_ns(&loop->gather));
-    now_ns = look(client, now_ns, loop->poll_deadline_ns);
+    return look(client, now_ns, loop->poll_deadline_ns);
+}
+
+void rl_loop_send(redlock *client, int64_t now_ns)
+{
+    struct rl_loop *loop = &client->loop;
     bool late = rl_gather_turned(&loop->gather, now_ns);
+    if (!loop->leader && !rl_loop_unflushed(client))
+        return; /* rl_client_leave() wakes them, and without the mutex */
     wake_unlocked(client); /* they may add their next requests to what is sent now */
     if (late || !rl_gathers(&loop->gather))
         rl_loop_flush(client, now_ns);
     rl_loop_wake(client); /* calls that the flush has ended, and the others */
-    return now_ns;
 }
 
 /* ---- waking the background ----------------------------------------------------------------
