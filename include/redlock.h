@@ -138,8 +138,8 @@ enum redlock_log_level {
 /* What is on or off, or as it is where nothing is said. */
 enum redlock_switch { REDLOCK_DEFAULT = 0, REDLOCK_ON = 1, REDLOCK_OFF = 2 };
 
-/* One more value of redlock_config.guard: see `guard` in redlock.conf(5). */
-enum redlock_guard { REDLOCK_GUARD_MARKER = 3 };
+/* More values of redlock_config.guard: see `guard` in redlock.conf(5). */
+enum redlock_guard { REDLOCK_GUARD_MARKER = 3, REDLOCK_GUARD_STRICT = 4 };
 
 /* What is done about clients of the same masters with another node list: see
  * `config-agreement` in redlock.conf(5). */
@@ -197,7 +197,7 @@ typedef struct redlock_config {
     int64_t stall_limit_ms;     /* stall-limit */
     int64_t linger_ms;          /* linger; -1: do not linger */
     double drift_factor;        /* drift-factor */
-    int guard;               /* restart guard: enum redlock_switch, or REDLOCK_GUARD_MARKER */
+    int guard;               /* restart guard: enum redlock_switch, or redlock_guard */
     const char *client_name; /* client-name: shown to others as the holder */
     redlock_log_fn *log;
     void *log_context;
@@ -206,11 +206,12 @@ typedef struct redlock_config {
     int64_t lock_delay_ms; /* lock-delay: keys outlive a lock that was not released by this */
     int64_t config_agreement; /* enum redlock_agreement */
     int64_t watch_wall_clock; /* watch-wall-clock: enum redlock_switch */
+    int64_t durable;          /* enum redlock_switch: see `durable` in redlock.conf(5) */
 } redlock_config;
 #define REDLOCK_CONFIG_INIT                                                                    \
     {                                                                                          \
         sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 0,  \
-            0, 0, 0, 0                                                                         \
+            0, 0, 0, 0, 0                                                                      \
     }
 
 /* Open a client on the node list `file`, or on a configuration. `error` may be NULL.

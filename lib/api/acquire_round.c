@@ -55,7 +55,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     /* For a try in a queue the lock may be reserved, which only scripts know; and only scripts
      * tell a report how long the holder has it, or grant a fencing token. */
     lease->native = acquire->target.kind->native && !queue && !acquire->call.report.to &&
-                    !acquire->options.fenced;
+                    !acquire->options.fenced && client->config.guard != RL_GUARD_STRICT;
     lease->hold.fence.wanted = acquire->options.fenced;
     lease->hold.fence.number = acquire->number;
     lease->call = &acquire->call;

@@ -116,10 +116,11 @@ static void settle(redlock *client)
     client->nodes.settings.stall_limit_ns = config->stall_limit_ms * RL_NS_PER_MS;
     client->nodes.settings.drain_limit_ns = config->max_ttl_ms * RL_NS_PER_MS;
     client->nodes.settings.guard = config->guard;
+    client->nodes.settings.durable = config->durable == REDLOCK_ON;
     client->nodes.settings.lists.agreement = config->config_agreement;
     rl_list_mark_of(config, &client->nodes.settings.lists.own);
     client->nodes.settings.check_ns = RL_ASK_INFO_MS * RL_NS_PER_MS;
-    if (config->guard == RL_GUARD_MARKER)
+    if (rl_guard_marks(config->guard))
         client->nodes.settings.check_ns =
             rl_earlier_ns(rl_marker_check_ns(config->max_ttl_ms * RL_NS_PER_MS),
                           client->nodes.settings.check_ns);

@@ -46,6 +46,7 @@ enum rl_setting {
     RL_SETTING_LOCK_DELAY,
     RL_SETTING_CONFIG_AGREEMENT,
     RL_SETTING_WATCH_WALL_CLOCK,
+    RL_SETTING_DURABLE,
     RL_SETTING_COUNT
 };
 
@@ -53,8 +54,15 @@ enum rl_setting {
 enum rl_guard {
     RL_GUARD_OFF,
     RL_GUARD_ON,    /* its uptime, or how long this client has known it (server_info.h) */
-    RL_GUARD_MARKER /* its marker (marker.h) */
+    RL_GUARD_MARKER, /* its marker (marker.h) */
+    RL_GUARD_STRICT  /* its marker, in each script that takes or keeps a lock, too */
 };
+
+/* Does it read markers? */
+static inline bool rl_guard_marks(int guard)
+{
+    return guard >= RL_GUARD_MARKER;
+}
 
 /* Where a setting's value comes from. */
 struct rl_place {
@@ -77,6 +85,7 @@ struct rl_config {
     int guard;            /* enum rl_guard */
     char *client_name;    /* NULL: the client makes one from host and pid */
     int background;       /* enum redlock_background */
+    int durable;          /* enum redlock_switch; never _DEFAULT */
     int config_agreement; /* enum redlock_agreement; never _DEFAULT */
     int watch_wall_clock; /* enum redlock_switch; never _DEFAULT */
     bool holds_password;  /* a URL of the file has a password in it */

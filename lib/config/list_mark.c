@@ -14,8 +14,15 @@
 #define DIGITS_MAX 13 /* of the longest duration */
 #define HASH_DIGITS 8
 
-static const char *const guard_words[] = {
-    [RL_GUARD_OFF] = "open", [RL_GUARD_ON] = "guard", [RL_GUARD_MARKER] = "marker"};
+/* By enum rl_guard. */
+static const char *const guard_words[] = {"open", "guard", "marker", "strict"};
+
+const char *rl_guard_word(int guard)
+{
+    static const char *const words[] = {"off", "on", "marker", "strict"};
+    assert(guard >= RL_GUARD_OFF && guard <= RL_GUARD_STRICT);
+    return words[guard];
+}
 
 uint32_t rl_node_mark(const struct rl_node_config *node)
 {
@@ -52,8 +59,6 @@ void rl_list_mark_write(const struct rl_list_mark *mark, char ret_text[RL_LIST_M
 void rl_list_mark_compare(const struct rl_list_mark *its, const struct rl_list_mark *own,
                           char ret_text[RL_LIST_DIFFERENCE_MAX])
 {
-    static const char *const words[] = {
-        [RL_GUARD_OFF] = "off", [RL_GUARD_ON] = "on", [RL_GUARD_MARKER] = "marker"};
     const size_t size = RL_LIST_DIFFERENCE_MAX;
     char its_ttl[RL_DURATION_TEXT_MAX], own_ttl[RL_DURATION_TEXT_MAX];
     rl_duration_format(its->max_ttl_ms, its_ttl);
@@ -64,8 +69,8 @@ void rl_list_mark_compare(const struct rl_list_mark *its, const struct rl_list_m
     else if (its->max_ttl_ms != own->max_ttl_ms)
         snprintf(ret_text, size, "its max-ttl is %s, here %s", its_ttl, own_ttl);
     else if (its->guard != own->guard)
-        snprintf(ret_text, size, "its guard is %s, here %s", words[its->guard],
-                 words[own->guard]);
+        snprintf(ret_text, size, "its guard is %s, here %s", rl_guard_word(its->guard),
+                 rl_guard_word(own->guard));
     else if (its->drift_ppm != own->drift_ppm)
         snprintf(ret_text, size, "its drift-factor is 0.%06" PRId64 ", here 0.%06" PRId64,
                  its->drift_ppm, own->drift_ppm);
@@ -111,7 +116,7 @@ bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_ma
         !take_number(&cursor, "drift", &ret_mark->drift_ppm))
         return false;
     ret_mark->nodes = (unsigned)nodes;
-    for (int i = RL_GUARD_OFF; i <= RL_GUARD_MARKER; i++) {
+    for (int i = RL_GUARD_OFF; i <= RL_GUARD_STRICT; i++) {
         if (!rl_skip(&cursor, guard_words[i]))
             continue;
         ret_mark->guard = i;

@@ -18,6 +18,9 @@ struct rl_list_mark {
 
 #define RL_LIST_MARK_MAX 63 /* bytes */
 
+/* "on", "marker", ...: as in a node list. */
+const char *rl_guard_word(int guard);
+
 /* A hash of a master's address and database, without user and TLS. */
 uint32_t rl_node_mark(const struct rl_node_config *node);
 

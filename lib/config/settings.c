@@ -30,7 +30,7 @@ struct row {
     int64_t min, max;         /* durations: milliseconds */
     bool code_off;            /* durations: -1 in code means 0, because 0 keeps the default */
     const char *const *words; /* words: up to a NULL; the value is an index; "": none */
-    const char *one_of;       /* "on, off or marker" */
+    const char *one_of;       /* "on, off, marker or strict" */
     const char *one_in_code;  /* likewise, in redlock_config */
     union {
         int64_t ms;
@@ -43,17 +43,11 @@ static parse_fn parse_duration, parse_factor, parse_word, parse_client_name;
 static override_fn override_duration, override_factor, override_guard, override_client_name,
     override_background, override_word;
 
-static const char *const guards[] = {
-    [RL_GUARD_OFF] = "off", [RL_GUARD_ON] = "on", [RL_GUARD_MARKER] = "marker", NULL};
-static const char *const backgrounds[] = {
-    "", [REDLOCK_BACKGROUND_AUTO] = "auto", [REDLOCK_BACKGROUND_ALWAYS] = "always",
-    [REDLOCK_BACKGROUND_NEVER] = "never", NULL};
-static const char *const agreements[] = {
-    "", [REDLOCK_AGREEMENT_OFF] = "off", [REDLOCK_AGREEMENT_WARN] = "warn",
-    [REDLOCK_AGREEMENT_REFUSE] = "refuse", NULL};
-
-static const char *const switches[] = {
-    "", [REDLOCK_ON] = "on", [REDLOCK_OFF] = "off", NULL};
+/* Indexed by enum rl_guard, redlock_switch, redlock_background and redlock_agreement. */
+static const char *const guards[] = {"off", "on", "marker", "strict", NULL};
+static const char *const switches[] = {"", "on", "off", NULL};
+static const char *const backgrounds[] = {"", "auto", "always", "never", NULL};
+static const char *const agreements[] = {"", "off", "warn", "refuse", NULL};
 
 #define NAMES(text, member)                                                                    \
     .name = text, .code_name = #member, .offset = offsetof(struct rl_config, member),          \
@@ -83,7 +77,7 @@ static const struct row table[RL_SETTING_COUNT] = {
                                  .override = override_factor,
                                  .standard.factor = RL_DEFAULT_DRIFT_FACTOR},
     [RL_SETTING_GUARD] = {NAMES("guard", guard), .parse = parse_word, .words = guards,
-                          .one_of = "on, off or marker", .override = override_guard,
+                          .one_of = "on, off, marker or strict", .override = override_guard,
                           .standard.word = RL_GUARD_ON},
     [RL_SETTING_CLIENT_NAME] = {NAMES("client-name", client_name), .parse = parse_client_name,
                                 .override = override_client_name},
@@ -104,6 +98,10 @@ static const struct row table[RL_SETTING_COUNT] = {
                                      .one_of = "on or off", .override = override_word,
                                      .one_in_code = "REDLOCK_ON or REDLOCK_OFF",
                                      .standard.word = REDLOCK_OFF},
+    [RL_SETTING_DURABLE] = {NAMES("durable", durable), .parse = parse_word, .words = switches,
+                            .one_of = "on or off", .override = override_word,
+                            .one_in_code = "REDLOCK_ON or REDLOCK_OFF",
+                            .standard.word = REDLOCK_OFF},
 };
 
 /* ---- types of values ------------------------------------------------------------------ */
@@ -213,13 +211,14 @@ static int override_guard(const struct row *row, void *value, const void *given,
     int wanted = *(const int *)given;
     if (wanted == REDLOCK_DEFAULT)
         return 0;
-    if (wanted != REDLOCK_ON && wanted != REDLOCK_OFF && wanted != REDLOCK_GUARD_MARKER)
+    if (wanted < REDLOCK_ON || wanted > REDLOCK_GUARD_STRICT)
         return rl_problem_set(problem, 0,
-                              "is REDLOCK_ON, REDLOCK_OFF, REDLOCK_GUARD_MARKER or "
+                              "is REDLOCK_ON, REDLOCK_OFF, REDLOCK_GUARD_MARKER, _STRICT or "
                               "REDLOCK_DEFAULT (as the file says)");
-    *(int *)value = wanted == REDLOCK_GUARD_MARKER ? RL_GUARD_MARKER
-                    : wanted == REDLOCK_ON         ? RL_GUARD_ON
-                                                   : RL_GUARD_OFF;
+    *(int *)value = wanted == REDLOCK_GUARD_STRICT   ? RL_GUARD_STRICT
+                    : wanted == REDLOCK_GUARD_MARKER ? RL_GUARD_MARKER
+                    : wanted == REDLOCK_ON           ? RL_GUARD_ON
+                                                     : RL_GUARD_OFF;
     return 1;
 }
 

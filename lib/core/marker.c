@@ -29,6 +29,7 @@ static const char *reason(const char *word)
         {"restarted", "it was restarted, or has another server's keys"},
         {"resynced", "it was a replica"},
         {"init", "somebody set a quarantine by hand"},
+        {"durable", "somebody set a quarantine by hand"},
     };
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i].word, word) == 0)
@@ -48,12 +49,30 @@ static const char *unfit(const struct rl_marker_reading *reading, const char *ru
     return NULL;
 }
 
+/* "RUN REPLICATION DATABASE durable FORMER" */
+static void learn_former(struct rl_marker *marker, const struct rl_marker_reading *reading)
+{
+    const char *last = reading->text;
+    for (const char *at = reading->text; *at; at++) {
+        if (*at == ' ')
+            last = at + 1;
+    }
+    size_t len = strcmp(reading->why, "durable") == 0 ? strlen(last) : 0;
+    if (len >= sizeof(marker->former))
+        len = 0;
+    memcpy(marker->former, last, len);
+    marker->former[len] = '\0';
+}
+
 enum rl_marker_says rl_marker_learn(struct rl_marker *marker,
                                     const struct rl_marker_reading *reading, const char *run_id,
                                     int64_t window_ns, int64_t now_ns)
 {
     assert(window_ns > 0 && now_ns > 0 && marker->until_ns >= 0);
     assert(reading->left_ms >= -1);
+    marker->read_ns = now_ns;
+    memcpy(marker->text, reading->text, sizeof(marker->text));
+    learn_former(marker, reading);
     marker->why = unfit(reading, run_id);
     if (marker->why)
         return RL_MARKER_UNFIT;

@@ -12,9 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define RL_MARKER_TEXT_MAX 160
+
 struct rl_marker_reading {
     char run_id[48]; /* of the server that read them; empty: not told */
     char why[16];    /* the script's word */
+    char text[RL_MARKER_TEXT_MAX]; /* the marker that stands now */
     int64_t left_ms; /* of the quarantine; 0: none; -1: until somebody deletes it */
 };
 
@@ -28,11 +31,21 @@ struct rl_marker {
     int64_t until_ns; /* by our clock: when to read again; 0: no quarantine was seen */
     int64_t ends_ns;  /* QUARANTINED: when it ends by what was read; INT64_MAX: nobody knows */
     const char *why;  /* QUARANTINED, UNFIT: a static text */
+    char former[48];  /* the process before this one, all of whose keys it has; or empty */
+    int64_t read_ns;  /* when it was read last */
+    char text[RL_MARKER_TEXT_MAX]; /* as it was then: a strict script looks whether it stands */
 };
 
 /* How often it is read on a connection that is up: a master that was emptied since votes
  * wrongly for so long. */
 int64_t rl_marker_check_ns(int64_t max_ttl_ns);
+
+/* A strict script that was sent at that time found another marker, or a quarantine. Does that
+ * tell of a change since the marker was read? */
+static inline bool rl_marker_gone(const struct rl_marker *marker, int64_t sent_ns)
+{
+    return sent_ns >= marker->read_ns;
+}
 
 /* Learn what was read. `run_id` is what INFO named on the same connection; `window_ns` as in
  * server_info.h. */

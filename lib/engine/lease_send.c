@@ -78,13 +78,16 @@ static void request_init(struct request *request, const struct rl_lease *lease,
                .writer_waiting_ms = script == RL_ACQUIRE_OR_QUEUE ? RL_WRITER_WAITING_MS
                                     : lease->waits                ? RL_WRITER_FIRST_WAITING_MS
                                                                   : 0,
-               .endless = lease->endless},
+               .endless = lease->endless,
+               .strict = client->config.guard == RL_GUARD_STRICT &&
+                         rl_verb_takes(rl_verb_of(script))},
         .native = lease->native && script == RL_ACQUIRE,
         .number = rl_script_number(lease->target.kind, script, fenced),
         .by_hash = client->requests.bytes,
         .by_body = client->requests.bytes + RL_REQUEST_MAX,
     };
     assert(lease->budget_ns > 0 && request->number < RL_SCRIPTS);
+    assert(!request->is.strict || !request->native); /* a SET looks at no marker */
     if (!request->native)
         rl_nonce_text(++client->requests.nonce, request->is.nonce);
     if (rl_request_reserves(&request->is))
@@ -111,7 +114,9 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
     char *bytes = by_body ? request->by_body : request->by_hash;
     if (*len == 0)
         *len = encode(request, by_body, bytes);
-    if (!rl_node_takes(node, slot, *len, request->is.script != RL_RELEASE))
+    size_t whole =
+        request->is.strict ? rl_request_put_marker(bytes, *len, node->marker.text) : *len;
+    if (!rl_node_takes(node, slot, whole, request->is.script != RL_RELEASE))
         return false;
     struct rl_inflight inflight = {
         .lease = lease,
@@ -130,7 +135,7 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
     } else {
         memcpy(inflight.nonce, request->is.nonce, sizeof(inflight.nonce));
     }
-    rl_node_put(node, slot, bytes, *len, &inflight);
+    rl_node_put(node, slot, bytes, whole, &inflight);
     if (!request->native)
         connection->script_known[request->number] = true;
     lease->owed++;

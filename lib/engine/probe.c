@@ -276,7 +276,8 @@ static int lease_new(struct rl_probe *probe, const struct rl_target *target,
     rl_lease_ref(*ret_lease); /* ours until the end, even if replies come late */
     (*ret_lease)->call = &probe->call;
     (*ret_lease)->query = true;
-    (*ret_lease)->native = true; /* acquire as for any free lock */
+    /* acquire as for any free lock */
+    (*ret_lease)->native = probe->call.client->config.guard != RL_GUARD_STRICT;
     (*ret_lease)->query_ttl_ns = probe->lease_ns / 2;
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "engine/request.h"
 
 #include "kinds/keys.h"
+#include "kinds/marker.h"
 #include "kinds/name_set.h"
 
 #include <assert.h>
@@ -111,6 +112,20 @@ static void put_keys(struct rl_out *out, const char *letters, const struct rl_ta
     }
 }
 
+/* Which of its texts, or its name. */
+static void put_script(struct rl_out *out, const struct rl_script *script, bool fenced,
+                       bool strict, bool by_body)
+{
+    const char *body = fenced ? script->fenced_body : script->body;
+    const char *sha = fenced ? script->fenced_sha : script->sha;
+    if (strict)
+        sha = fenced ? script->fenced_strict_sha : script->strict_sha;
+    if (by_body)
+        rl_put_texts(out, strict ? rl_marker_strict : "", body);
+    else
+        rl_put_text(out, sha);
+}
+
 size_t rl_request_encode(const struct rl_request *request, bool by_body,
                          char ret_bytes[RL_REQUEST_MAX])
 {
@@ -121,13 +136,12 @@ size_t rl_request_encode(const struct rl_request *request, bool by_body,
     struct rl_out out;
     assert(script->body && script->sha); /* the kind has this script */
     assert(!*more || (script->fenced_body && script->fenced_sha));
+    assert(!request->strict || script->strict_sha);
     rl_out_init(&out, ret_bytes, RL_REQUEST_MAX);
-    rl_put_array(&out, 4u + (unsigned)(keys + strlen(script->args) + strlen(more)));
+    rl_put_array(&out, 4u + request->strict +
+                           (unsigned)(keys + strlen(script->args) + strlen(more)));
     rl_put_text(&out, by_body ? "EVAL" : "EVALSHA");
-    if (*more)
-        rl_put_text(&out, by_body ? script->fenced_body : script->fenced_sha);
-    else
-        rl_put_text(&out, by_body ? script->body : script->sha);
+    put_script(&out, script, *more, request->strict, by_body);
     rl_put_number(&out, (int64_t)keys);
     put_keys(&out, script->keys, request->target);
     put_keys(&out, counter, request->target);
@@ -136,6 +150,16 @@ size_t rl_request_encode(const struct rl_request *request, bool by_body,
         put_argument(&out, request, *which);
     for (const char *which = more; *which; which++)
         put_argument(&out, request, *which);
+    assert(!out.overflow);
+    return out.len;
+}
+
+size_t rl_request_put_marker(char bytes[RL_REQUEST_MAX], size_t len, const char *marker)
+{
+    struct rl_out out;
+    rl_out_init(&out, bytes, RL_REQUEST_MAX);
+    out.len = len;
+    rl_put_text(&out, marker);
     assert(!out.overflow);
     return out.len;
 }

@@ -20,6 +20,7 @@ struct rl_request {
     bool silent;        /* its release wakes nobody */
     int64_t writer_waiting_ms; /* how long it keeps new readers out; 0: not at all */
     bool endless;
+    bool strict; /* behind marker_strict.lua: rl_request_put_marker() completes it */
     bool fenced; /* a script with fencing tokens: then the rest is used */
     char counter;      /* the letter of the counters' keys */
     uint64_t proposed; /* the token that the client proposes */
@@ -35,6 +36,10 @@ bool rl_request_reserves(const struct rl_request *request);
 /* The request with the script's body or its digest. Returns the length. */
 size_t rl_request_encode(const struct rl_request *request, bool by_body,
                          char ret_bytes[RL_REQUEST_MAX]);
+
+/* The last argument of a strict request, which is another one for each master: put behind its
+ * bytes. Returns the whole length. */
+size_t rl_request_put_marker(char bytes[RL_REQUEST_MAX], size_t len, const char *marker);
 
 /* The native pair of an acquire: SET NX PX, and GET, which shows the token. Returns the
  * length. */

@@ -15,16 +15,25 @@
 const char *const rl_lists_join = rl_script_lists_join;
 const char *const rl_marker_join = rl_script_marker_join;
 const char *const rl_marker_init = rl_script_marker_init;
+const char *const rl_marker_stamp = rl_script_marker_stamp;
+const char *const rl_marker_strict = rl_script_marker_strict;
 
 #define SCRIPT(script, keys, args)                                                             \
     {                                                                                          \
-        #script, rl_script_##script, rl_sha_##script, NULL, NULL, keys, args                   \
+        #script, rl_script_##script, rl_sha_##script, NULL, NULL, NULL, NULL, keys, args       \
+    }
+/* It takes or keeps a lock: there is one behind marker_strict.lua. */
+#define TAKING(script, keys, args)                                                             \
+    {                                                                                          \
+        #script, rl_script_##script, rl_sha_##script, NULL, NULL, rl_sha_##script##_strict,    \
+            NULL, keys, args                                                                   \
     }
 /* There is one with fencing tokens, too. */
 #define FENCED(script, keys, args)                                                             \
     {                                                                                          \
         #script, rl_script_##script, rl_sha_##script, rl_script_##script##_fenced,             \
-            rl_sha_##script##_fenced, keys, args                                               \
+            rl_sha_##script##_fenced, rl_sha_##script##_strict,                                \
+            rl_sha_##script##_fenced_strict, keys, args                                        \
     }
 
 static const struct rl_kind kinds[RL_ROWS] = {
@@ -104,11 +113,11 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .wakeup = RL_WAKEUP_RW,
             .script =
                 {
-                    [RL_ACQUIRE] = SCRIPT(read_acquire, "nbmR", "otTw"),
-                    [RL_EXTEND] = SCRIPT(read_extend, "nb", "otT"),
-                    [RL_EXTEND_OR_SET] = SCRIPT(read_retake, "nb", "otT"),
+                    [RL_ACQUIRE] = TAKING(read_acquire, "nbmR", "otTw"),
+                    [RL_EXTEND] = TAKING(read_extend, "nb", "otT"),
+                    [RL_EXTEND_OR_SET] = TAKING(read_retake, "nb", "otT"),
                     [RL_RELEASE] = SCRIPT(read_release, "nbCR", "otk"),
-                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(read_wait, "nbmR", "otTwm"),
+                    [RL_ACQUIRE_OR_QUEUE] = TAKING(read_wait, "nbmR", "otTwm"),
                     [RL_DEQUEUE] = SCRIPT(read_leave, "nbmR", "w"),
                 },
         },
@@ -134,11 +143,11 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .wakeup = RL_WAKEUP_RW,
             .script =
                 {
-                    [RL_ACQUIRE] = SCRIPT(qread_acquire, "nm", "otT"),
-                    [RL_EXTEND] = SCRIPT(qread_extend, "n", "otT"),
-                    [RL_EXTEND_OR_SET] = SCRIPT(qread_retake, "n", "otT"),
+                    [RL_ACQUIRE] = TAKING(qread_acquire, "nm", "otT"),
+                    [RL_EXTEND] = TAKING(qread_extend, "n", "otT"),
+                    [RL_EXTEND_OR_SET] = TAKING(qread_retake, "n", "otT"),
                     [RL_RELEASE] = SCRIPT(qread_release, "nCR", "otk"),
-                    [RL_ACQUIRE_OR_QUEUE] = SCRIPT(qread_wait, "nmR", "otTma"),
+                    [RL_ACQUIRE_OR_QUEUE] = TAKING(qread_wait, "nmR", "otTma"),
                 },
         },
     [RL_ROW_QWRITE] =

@@ -21,6 +21,7 @@ struct rl_script {
     const char *body;
     const char *sha; /* the body's SHA-1 in hexadecimal, by which EVALSHA names it */
     const char *fenced_body, *fenced_sha; /* for locks with fencing tokens; NULL: none */
+    const char *strict_sha, *fenced_strict_sha; /* of rl_marker_strict and the text (marker.h) */
     const char *keys;                     /* KEYS, a letter each: see keys.h */
     /* The arguments after the nonce in ARGV, a letter each: the (o)wner, the (t)oken, the
      * t(T)L, the (w)aiter, its (a)ge in us, the (q)ueue's life in ms. (k) is how long the lock
@@ -164,7 +165,8 @@ enum rl_code {
     RL_GRANTED = 1,
     RL_REPLY_UPGRADE = 2, /* refused for good: a reader asks to be the writer */
     RL_REPLY_WRONGTYPE =
-        3 /* refused for good: the "holder" shows the other data of that name */
+        3, /* refused for good: the "holder" shows the other data of that name */
+    RL_REPLY_UNMARKED = 4 /* no vote: marker_strict.lua found another marker than it was told */
 };
 
 struct rl_answer {

@@ -11,6 +11,7 @@
 #include "kinds/script_error.h"
 
 #include "base/text_escape.h"
+#include "kinds/marker.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -79,8 +80,17 @@ static int message_of(const char **at, size_t *ret_len)
     return line;
 }
 
-void rl_script_error(const struct rl_script *script, const char *error, char *ret_text,
-                     size_t size)
+/* Its line of the whole text: of what stands before the script, or of the script's own. */
+static const char *line_of_either(const char *before, const char *body, int line)
+{
+    int lines = 0;
+    for (const char *at = before; (at = strchr(at, '\n')); at++)
+        lines++;
+    return line <= lines ? line_of(before, line) : line_of(body, line - lines);
+}
+
+void rl_script_error(const struct rl_script *script, bool strict, const char *error,
+                     char *ret_text, size_t size)
 {
     char commands[48], where[96];
     size_t len;
@@ -90,7 +100,8 @@ void rl_script_error(const struct rl_script *script, const char *error, char *re
         rl_text_escape(ret_text, size, error, len); /* for it cuts no character */
         return;
     }
-    put_commands(line_of(script->body, line), commands, sizeof(commands));
+    const char *before = strict ? rl_marker_strict : "";
+    put_commands(line_of_either(before, script->body, line), commands, sizeof(commands));
     int where_len = snprintf(where, sizeof(where), " (%s%sin %s)", commands,
                              *commands ? " " : "", script->name);
     assert(where_len > 0 && (size_t)where_len < sizeof(where));

@@ -25,6 +25,7 @@ void rl_out_init(struct rl_out *out, char *bytes, size_t size);
 void rl_put_array(struct rl_out *out, unsigned elements);
 void rl_put_bulk(struct rl_out *out, const void *bytes, size_t len);
 void rl_put_text(struct rl_out *out, const char *text);
+void rl_put_texts(struct rl_out *out, const char *text, const char *more); /* as one */
 void rl_put_number(struct rl_out *out, int64_t number);
 
 #define RL_NONCE_LEN 16

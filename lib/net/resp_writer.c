@@ -49,6 +49,14 @@ void rl_put_text(struct rl_out *out, const char *text)
     rl_put_bulk(out, text, strlen(text));
 }
 
+void rl_put_texts(struct rl_out *out, const char *text, const char *more)
+{
+    put_head(out, '$', strlen(text) + strlen(more));
+    put(out, text, strlen(text));
+    put(out, more, strlen(more));
+    put(out, "\r\n", 2);
+}
+
 void rl_put_number(struct rl_out *out, int64_t number)
 {
     char text[1 + RL_DIGITS_MAX];

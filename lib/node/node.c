@@ -225,7 +225,7 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
 static bool checks_by_itself(const struct rl_node *node)
 {
     const struct rl_node_settings *settings = node->settings;
-    return (settings->guard == RL_GUARD_MARKER || rl_lists_wanted(&settings->lists)) &&
+    return (rl_guard_marks(settings->guard) || rl_lists_wanted(&settings->lists)) &&
            settings->watched;
 }
 

@@ -88,6 +88,7 @@ struct rl_node_settings {
     double drift_factor;
     int64_t check_ns; /* how often a node that votes is asked again whether it may */
     int guard;        /* enum rl_guard */
+    bool durable;     /* the setting of that name */
     struct rl_lists_settings lists;
     bool watched; /* somebody holds a lock: ask even if no other request is sent */
     struct rl_driven driven;
@@ -125,6 +126,8 @@ struct rl_node {
     bool forgot; /* it may have lost keys since the locks that are held were last filled in */
     struct rl_marker marker;
     enum rl_marker_says marker_says;
+    const char *fsync_wrong; /* by CONFIG: a word for marker_stamp.lua; "": nothing */
+    const char *durable_why; /* why it has no stamp; NULL: it has one, or nobody asks for it */
     struct rl_node_lists lists;
     enum rl_fitness fitness;
     struct rl_clock_watch clock_watch;
@@ -280,6 +283,19 @@ void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const
 void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *inflight,
                          const struct rl_reply *reply, const char *error, int64_t now_ns);
 
+/* node_marker.c: ask for the marker, behind INFO; false: there is no room. And read the reply;
+ * false: it is none. */
+bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns);
+bool rl_node_read_marker(struct rl_node *node, const struct rl_inflight *inflight,
+                         const struct rl_reply *reply, struct rl_marker_reading *ret_reading);
+
+/* Is it durable? Asked before INFO and behind the marker, and the replies. */
+void rl_node_ask_fsync(struct rl_node *node, int64_t now_ns);
+bool rl_node_ask_stamp(struct rl_node *node, int64_t now_ns);
+void rl_node_take_fsync(struct rl_node *node, const struct rl_reply *reply);
+void rl_node_take_stamp(struct rl_node *node, const struct rl_inflight *inflight,
+                        const struct rl_reply *reply, int64_t now_ns);
+
 /* node_clock.c: INFO was answered. Does its clock keep time? If it was set forward, what it
  * granted is void. */
 void rl_node_watch_clock(struct rl_node *node, int64_t sent_ns, int64_t now_ns);
@@ -297,6 +313,11 @@ void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns);
  * not show that. `how` is a static text: "was a replica". */
 void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns);
 extern const char rl_was_replica[];
+
+/* A strict script found that the marker is not the one which was read: the node votes when it
+ * was read again, if ever. The vote of that script has failed. */
+void rl_node_unmarked(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns);
+extern const char rl_was_unmarked[];
 
 /* node_replies.c: read replies and deliver them. */
 void rl_node_read(struct rl_slot *slot);

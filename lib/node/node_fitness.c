@@ -58,6 +58,7 @@ void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns)
     node->refused_ns = now_ns;
 }
 
+const char rl_was_unmarked[] = "its marker has changed since it was read, and is read anew";
 const char rl_was_replica[] = "was a replica or loaded its keys anew";
 static const char took_place[] = "may have taken the place of another server";
 
@@ -74,10 +75,26 @@ void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns)
     }
 }
 
+/* Is this the process that followed the one which was known here, with all of its keys? That one
+ * must have been believed. */
+static bool has_kept_all(const struct rl_node *node)
+{
+    const struct rl_identity *identity = &node->identity;
+    return node->settings->durable && node->marker_says == RL_MARKER_FREE &&
+           node->marker.former[0] && strcmp(node->marker.former, identity->run_id) == 0 &&
+           (!identity->successor || node->fitness == RL_FIT);
+}
+
 /* Learns which server answers at this address. */
 static void learn_identity(struct rl_node *node, int64_t now_ns)
 {
+    bool kept = has_kept_all(node);
     enum rl_news news = rl_identity_learn(&node->identity, &node->info, now_ns);
+    if (kept && (news == RL_RESTARTED || news == RL_ANOTHER)) { /* none of its votes is void */
+        node->identity.successor = false;
+        rl_node_forget_duplicates(node);
+        return;
+    }
     node->forgot |= news != RL_SAME;
     switch (news) {
     case RL_SAME:
@@ -93,7 +110,7 @@ static void learn_identity(struct rl_node *node, int64_t now_ns)
         rl_node_replaced(node, rl_was_replica, now_ns);
         break;
     }
-    if (node->settings->guard == RL_GUARD_MARKER)
+    if (rl_guard_marks(node->settings->guard))
         node->settings->events->voided(node->settings->owner, node, now_ns);
 }
 
@@ -111,7 +128,7 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
     assert(node->settings->guard && node->info.run_id[0]); /* else nothing to judge */
     assert(node->identity.seen_ns > 0);
     /* A marker that matches is proof enough, unless another process was here before. */
-    bool proven = node->settings->guard == RL_GUARD_MARKER && !node->identity.successor;
+    bool proven = rl_guard_marks(node->settings->guard) && !node->identity.successor;
     int64_t seen_ns = now_ns - node->identity.seen_ns;
     int64_t wait = proven ? 0 : rl_guard_wait_ns(window_ns, uptime_s, seen_ns);
     int64_t anew =
@@ -138,7 +155,7 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
 static void judge_marker(struct rl_node *node, int64_t now_ns)
 {
     const struct rl_marker *marker = &node->marker;
-    assert(node->settings->guard == RL_GUARD_MARKER);
+    assert(rl_guard_marks(node->settings->guard));
     switch (node->marker_says) {
     case RL_MARKER_FREE:
         judge_guard(node, now_ns);
@@ -153,6 +170,19 @@ static void judge_marker(struct rl_node *node, int64_t now_ns)
         snprintf(node->why, sizeof(node->why), "quarantined, because %s", marker->why);
         node->settings->events->voided(node->settings->owner, node, now_ns);
     }
+}
+
+void rl_node_unmarked(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns)
+{
+    assert(node->settings->guard == RL_GUARD_STRICT && inflight->type == RL_REQUEST_VERB);
+    if (node->mode != RL_UP || node->fitness != RL_FIT ||
+        !rl_marker_gone(&node->marker, inflight->sent_ns))
+        return;
+    set_fitness(node, RL_GUARDED);
+    node->guard_until_ns = now_ns;
+    snprintf(node->why, sizeof(node->why), "%s", rl_was_unmarked);
+    if (node->ask_info_ns < INT64_MAX) /* else it is being read */
+        node->ask_info_ns = now_ns;
 }
 
 /* Decide by what the server told whether it may vote. */
@@ -172,7 +202,7 @@ static void judge_info(struct rl_node *node, int64_t now_ns)
     else if (!info->run_id[0] && node->settings->guard)
         unfit(node, now_ns, RL_ASK_AGAIN_NS,
               "INFO names no run_id, so a restart could not be seen: no vote");
-    else if (node->settings->guard == RL_GUARD_MARKER)
+    else if (rl_guard_marks(node->settings->guard))
         judge_marker(node, now_ns);
     else if (node->settings->guard)
         judge_guard(node, now_ns);
@@ -257,7 +287,7 @@ void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const
     assert(node->mode == RL_GREETING || node->mode == RL_UP);
     bool refused = reply->type == RL_REPLY_ERROR;
     node->info_told = reply->type == RL_REPLY_BULK;
-    if (node->info_told && node->settings->guard == RL_GUARD_MARKER)
+    if (node->info_told && rl_guard_marks(node->settings->guard))
         return;
     node->asked_late = false;
     if (refused && !is_denied(reply) && node->mode != RL_UP) {
@@ -275,26 +305,6 @@ void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const
     enter_up(node, &known, now_ns);
 }
 
-/* The reply of marker_join.lua: nonce, run id, reason, remaining ms. */
-static bool read_marker(struct rl_node *node, const struct rl_inflight *inflight,
-                        const struct rl_reply *reply, struct rl_marker_reading *ret_reading)
-{
-    *ret_reading = (struct rl_marker_reading){.left_ms = 0};
-    if (reply->type != RL_REPLY_ARRAY || reply->count != 4 ||
-        !rl_part_is(reply, 0, inflight->nonce, RL_NONCE_LEN) ||
-        reply->part[1].type != RL_REPLY_BULK || reply->part[2].type != RL_REPLY_BULK ||
-        reply->part[3].type != RL_REPLY_INTEGER || reply->part[3].integer < -1)
-        return false;
-    const struct rl_element *run_id = &reply->part[1], *why = &reply->part[2];
-    if (run_id->len >= sizeof(ret_reading->run_id) || why->len >= sizeof(ret_reading->why))
-        return false;
-    memcpy(ret_reading->run_id, reply->text + run_id->start, run_id->len);
-    memcpy(ret_reading->why, reply->text + why->start, why->len);
-    rl_mask_field(&rl_node_connection(node)->mask, ret_reading->run_id); /* as INFO's is */
-    ret_reading->left_ms = reply->part[3].integer;
-    return true;
-}
-
 void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *inflight,
                          const struct rl_reply *reply, const char *error, int64_t now_ns)
 {
@@ -305,14 +315,15 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
     if (!node->info_told)
         return; /* INFO was refused, and that has decided */
     node->info_told = false;
-    if (!refused && !read_marker(node, inflight, reply, &reading)) {
+    if (!refused && !rl_node_read_marker(node, inflight, reply, &reading)) {
         rl_node_disconnect(node, node->current, now_ns,
                            "answered something that was not asked for");
         return;
     }
     node->asked_late = false;
     if (refused) {
-        learn_identity(node, now_ns);
+        if (!node->settings->durable) /* else the marker says what another process means */
+            learn_identity(node, now_ns);
         unfit(node, now_ns, RL_ASK_AGAIN_NS, "");
         snprintf(node->why, sizeof(node->why),
                  "its marker can't be read, so lost keys could not be seen: no vote (%.100s)",
@@ -325,4 +336,6 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
     if (node->fitness == RL_FIT)
         node->ask_info_ns = inflight->sent_ns + node->settings->check_ns;
     enter_up(node, &known, now_ns);
+    if (node->settings->durable && !refused)
+        rl_node_ask_stamp(node, now_ns);
 }

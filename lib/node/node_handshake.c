@@ -4,15 +4,11 @@
 #include "node/node.h"
 
 #include "base/clock.h"
-#include "base/prng.h"
-#include "kinds/marker.h"
 #include "net/session.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-#define RL_MARKER_REQUEST_MAX 4096
 
 static void put(struct rl_node *node, enum rl_request_type type, const char *nonce,
                 const void *bytes, size_t len, int64_t now_ns, int64_t deadline_ns)
@@ -46,25 +42,6 @@ static bool pass(struct rl_node *node, enum rl_request_type type, const char *no
     return true;
 }
 
-/* Its marker and its quarantine, behind INFO. */
-static bool ask_marker(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
-{
-    char bytes[RL_MARKER_REQUEST_MAX], nonce[RL_NONCE_LEN];
-    struct rl_out out;
-    rl_nonce_text(rl_prng_next(node->settings->prng), nonce);
-    rl_out_init(&out, bytes, sizeof(bytes));
-    rl_put_array(&out, 8);
-    rl_put_text(&out, "EVAL");
-    rl_put_text(&out, rl_marker_join);
-    rl_put_text(&out, "2");
-    rl_put_text(&out, RL_MARKER_KEY);
-    rl_put_text(&out, RL_QUARANTINE_KEY);
-    rl_put_bulk(&out, nonce, sizeof(nonce));
-    rl_put_number(&out, node->config->db);
-    rl_put_number(&out, (node->settings->guard_window_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS);
-    return ask(node, RL_REQUEST_JOIN, nonce, &out, now_ns, deadline_ns);
-}
-
 static void say_hello(struct rl_node *node, int64_t now_ns)
 {
     char bytes[512];
@@ -93,11 +70,13 @@ void rl_node_ask_info(struct rl_node *node, int64_t now_ns)
     struct rl_out out = {.bytes = info, .size = sizeof(info) - 1, .len = sizeof(info) - 1};
     int64_t deadline_ns = now_ns + node->settings->connect_timeout_ns;
     node->info_epoch = rl_clock_epoch(node->settings->clock);
+    if (node->settings->durable)
+        rl_node_ask_fsync(node, now_ns);
     bool asked = !rl_lists_wanted(&node->settings->lists) ||
                  rl_node_ask_lists(node, now_ns, deadline_ns);
     asked = asked && ask(node, RL_REQUEST_INFO, NULL, &out, now_ns, deadline_ns);
-    if (asked && node->settings->guard == RL_GUARD_MARKER)
-        asked = ask_marker(node, now_ns, deadline_ns);
+    if (asked && rl_guard_marks(node->settings->guard))
+        asked = rl_node_ask_marker(node, now_ns);
     node->ask_info_ns = asked ? INT64_MAX : now_ns + RL_ASK_AGAIN_NS;
 }
 
@@ -171,6 +150,12 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
         break;
     case RL_REQUEST_JOIN:
         rl_node_take_marker(node, inflight, reply, text, now_ns);
+        break;
+    case RL_REQUEST_FSYNC:
+        rl_node_take_fsync(node, reply);
+        break;
+    case RL_REQUEST_STAMP:
+        rl_node_take_stamp(node, inflight, reply, now_ns);
         break;
     case RL_REQUEST_LISTS:
         rl_node_take_lists(node, inflight, reply, text, now_ns);

@@ -34,15 +34,19 @@ static void set_why(struct rl_connection *connection, const char *why)
 /* Read an array of the nonce and a code. A grant may add a fencing token. A refusal may add the
  * TTL, the holder and the place in the queue; an inspection adds its text. */
 static bool read_answer(const struct rl_inflight *inflight, const struct rl_reply *reply,
-                        struct rl_vote_reply *vote_reply)
+                        bool strict, struct rl_vote_reply *vote_reply)
 {
     if (reply->type != RL_REPLY_ARRAY || reply->count < 2 || reply->count > 5 ||
         reply->part[0].type != RL_REPLY_BULK ||
         !rl_part_is(reply, 0, inflight->nonce, RL_NONCE_LEN) ||
         reply->part[1].type != RL_REPLY_INTEGER || reply->part[1].integer < 0 ||
-        reply->part[1].integer > RL_REPLY_WRONGTYPE)
+        reply->part[1].integer > RL_REPLY_UNMARKED)
         return false;
     vote_reply->answer.code = (enum rl_code)reply->part[1].integer;
+    if (vote_reply->answer.code == RL_REPLY_UNMARKED) {
+        vote_reply->why = rl_was_unmarked;
+        return strict && rl_verb_takes(inflight->verb) && reply->count == 2;
+    }
     vote_reply->answer.granted = vote_reply->answer.code == RL_GRANTED;
     if (reply->count == 3) {
         if (reply->part[2].type != RL_REPLY_INTEGER || reply->part[2].integer <= 0 ||
@@ -115,7 +119,9 @@ static void error_of(const struct rl_slot *slot, const struct rl_inflight *infli
     assert(!inflight->native && inflight->script < RL_VERBS);
     const struct rl_kind *kind = rl_script_kind(inflight->number);
     rl_error_text(reply, &slot->connection.mask, whole, sizeof(whole));
-    rl_script_error(&kind->script[inflight->script], whole, ret_text, size);
+    bool strict = slot->node->settings->guard == RL_GUARD_STRICT &&
+                  rl_verb_takes(inflight->verb);
+    rl_script_error(&kind->script[inflight->script], strict, whole, ret_text, size);
 }
 
 /* The text of the error of a native pair's SET or GET. */
@@ -257,10 +263,13 @@ static bool deliver_script(struct rl_slot *slot, const struct rl_inflight *infli
         error_of(slot, inflight, reply, text, sizeof(text));
         return deliver_error(slot, inflight, reply, text, now_ns);
     }
-    if (!read_answer(inflight, reply, &vote_reply)) {
+    bool strict = settings->guard == RL_GUARD_STRICT;
+    if (!read_answer(inflight, reply, strict, &vote_reply)) {
         answered_nonsense(slot, inflight, not_asked_for, now_ns);
         return false;
     }
+    if (vote_reply.answer.code == RL_REPLY_UNMARKED && slot->index == slot->node->current)
+        rl_node_unmarked(slot->node, inflight, now_ns);
     deliver_vote(slot, inflight, &vote_reply, now_ns);
     return true;
 }

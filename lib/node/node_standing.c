@@ -103,6 +103,15 @@ static const char *guarded_why(struct rl_node *node, int64_t now_ns)
     return node->waits;
 }
 
+/* It votes, and yet there may be something to tell. */
+static const char *ready_why(struct rl_node *node, int64_t now_ns)
+{
+    if (node->why[0])
+        return node->why;
+    const char *clock_why = rl_node_clock_why(node, now_ns);
+    return *clock_why || !node->durable_why ? clock_why : node->durable_why;
+}
+
 const char *rl_node_why(struct rl_node *node, int64_t now_ns)
 {
     switch (rl_node_standing(node, now_ns)) {
@@ -123,7 +132,7 @@ const char *rl_node_why(struct rl_node *node, int64_t now_ns)
     case RL_STANDING_UNFIT:
         break;
     case RL_STANDING_READY:
-        return node->why[0] ? node->why : rl_node_clock_why(node, now_ns);
+        return ready_why(node, now_ns);
     }
     return node->why;
 }

@@ -195,6 +195,7 @@ START_TEST(test_override_all)
     from.background = REDLOCK_BACKGROUND_ALWAYS;
     from.config_agreement = REDLOCK_AGREEMENT_REFUSE;
     from.watch_wall_clock = REDLOCK_ON;
+    from.durable = REDLOCK_OFF;
     override(&from, 0);
     ck_assert_int_eq(config.max_ttl_ms, 60000);
     ck_assert_int_eq(config.ttl_ms, 5000);
@@ -209,6 +210,7 @@ START_TEST(test_override_all)
     ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_ALWAYS);
     ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_REFUSE);
     ck_assert_int_eq(config.watch_wall_clock, REDLOCK_ON);
+    ck_assert_int_eq(config.durable, REDLOCK_OFF);
     ck_assert(config.places[RL_SETTING_TTL].in_code);
     rl_config_free(&config);
     from = (redlock_config)REDLOCK_CONFIG_INIT;
@@ -222,8 +224,15 @@ START_TEST(test_override_all)
     rl_config_free(&config);
     from = (redlock_config)REDLOCK_CONFIG_INIT;
     from.guard = REDLOCK_GUARD_MARKER;
+    from.durable = REDLOCK_ON;
     override(&from, 0);
     ck_assert_int_eq(config.guard, RL_GUARD_MARKER);
+    ck_assert_int_eq(config.durable, REDLOCK_ON);
+    rl_config_free(&config);
+    from = (redlock_config)REDLOCK_CONFIG_INIT;
+    from.guard = REDLOCK_GUARD_STRICT;
+    override(&from, 0);
+    ck_assert_int_eq(config.guard, RL_GUARD_STRICT);
     rl_config_free(&config);
 }
 END_TEST
@@ -265,11 +274,11 @@ static const struct {
     {{.drift_factor = INFINITY},
      "redlock_config.drift_factor: drift-factor is a number from 0 to below 1, for example "
      "0.01"},
-    {{.guard = 4},
-     "redlock_config.guard: is REDLOCK_ON, REDLOCK_OFF, REDLOCK_GUARD_MARKER or "
+    {{.guard = 5},
+     "redlock_config.guard: is REDLOCK_ON, REDLOCK_OFF, REDLOCK_GUARD_MARKER, _STRICT or "
      "REDLOCK_DEFAULT (as the file says)"},
     {{.guard = -1},
-     "redlock_config.guard: is REDLOCK_ON, REDLOCK_OFF, REDLOCK_GUARD_MARKER or "
+     "redlock_config.guard: is REDLOCK_ON, REDLOCK_OFF, REDLOCK_GUARD_MARKER, _STRICT or "
      "REDLOCK_DEFAULT (as the file says)"},
     {{.config_agreement = REDLOCK_AGREEMENT_REFUSE + 1},
      "redlock_config.config_agreement: is REDLOCK_AGREEMENT_OFF, _WARN or _REFUSE, or 0 (as "
@@ -281,6 +290,10 @@ static const struct {
      "redlock_config.watch_wall_clock: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
     {{.watch_wall_clock = -1},
      "redlock_config.watch_wall_clock: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
+    {{.durable = REDLOCK_OFF + 1},
+     "redlock_config.durable: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
+    {{.durable = -1},
+     "redlock_config.durable: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
     {{.client_name = ""},
      "redlock_config.client_name: client-name is empty; give it 1 to 63 bytes, or leave it "
      "out"},

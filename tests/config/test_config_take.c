@@ -55,6 +55,7 @@ START_TEST(test_take_smaller)
     from.lock_delay_ms = 5;
     from.config_agreement = REDLOCK_AGREEMENT_WARN;
     from.watch_wall_clock = REDLOCK_ON;
+    from.durable = REDLOCK_ON;
     for (size_t size = offsetof(redlock_config, nodes); size < sizeof(from);
          size += _Alignof(redlock_config)) {
         begin();
@@ -77,7 +78,10 @@ START_TEST(test_take_smaller)
         bool agrees = size > offsetof(redlock_config, config_agreement);
         ck_assert_int_eq(whole.config_agreement,
                          agrees ? REDLOCK_AGREEMENT_WARN : REDLOCK_AGREEMENT_DEFAULT);
-        ck_assert_int_eq(whole.watch_wall_clock, REDLOCK_DEFAULT);
+        ck_assert_int_eq(whole.watch_wall_clock,
+                         size > offsetof(redlock_config, watch_wall_clock) ? REDLOCK_ON
+                                                                           : REDLOCK_DEFAULT);
+        ck_assert_int_eq(whole.durable, REDLOCK_DEFAULT);
     }
 }
 END_TEST

@@ -57,6 +57,7 @@ static const struct rl_list_mark marks[] = {
     {5, 30000, 10000, RL_GUARD_ON, 0x1f2e3d4c},
     {1, 1, 0, RL_GUARD_OFF, 0},
     {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, RL_GUARD_MARKER, 0xffffffff},
+    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, RL_GUARD_STRICT, 0xffffffff},
 };
 
 START_TEST(what_is_written_is_read)
@@ -90,6 +91,7 @@ static const struct {
     {{3, 20000, 0, RL_GUARD_OFF, 1}, "its list has 3 masters, this one 5"},
     {{5, 20000, 0, RL_GUARD_OFF, 1}, "its max-ttl is 20s, here 30s"},
     {{5, 30000, 0, RL_GUARD_OFF, 1}, "its guard is off, here on"},
+    {{5, 30000, 0, RL_GUARD_STRICT, 1}, "its guard is strict, here on"},
     {{5, 30000, 50000, RL_GUARD_ON, 1}, "its drift-factor is 0.050000, here 0.010000"},
     {{5, 30000, 10000, RL_GUARD_ON, 1}, "it names other masters, or other databases of them"},
 };

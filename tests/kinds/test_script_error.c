@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "base/text_escape.h"
+#include "kinds/marker.h"
 #include "kinds/script_error.h"
 #include "suite.h"
 
@@ -65,11 +66,31 @@ static const struct {
 START_TEST(command_that_failed_is_told)
 {
     char told[512];
-    rl_script_error(&script, texts[_i].error, told, sizeof(told));
+    rl_script_error(&script, false, texts[_i].error, told, sizeof(told));
     ck_assert_str_eq(told, texts[_i].told);
     ck_assert_int_eq(rl_script_error_denies(told), strstr(told, MAY_NOT) || _i == 1 ||
                                                        _i == 2 ||
                                                        strstr(told, "NOPERM no") != NULL);
+}
+END_TEST
+
+/* The lines of marker_strict.lua are before those of the script. */
+START_TEST(line_behind_the_guard_is_told)
+{
+    char error[96], told[512];
+    int lines = 0, pttl = 0;
+    for (const char *at = rl_marker_strict; *at; at++) {
+        lines += *at == '\n';
+        if (strncmp(at, "redis.call('PTTL'", 17) == 0)
+            pttl = lines + 1;
+    }
+    ck_assert_int_gt(pttl, 0);
+    snprintf(error, sizeof(error), "ERR no script: " SHA ", on @user_script:%d.", lines + 3);
+    rl_script_error(&script, true, error, told, sizeof(told));
+    ck_assert_str_eq(told, "ERR no (DEL in some_script)");
+    snprintf(error, sizeof(error), "ERR no script: " SHA ", on @user_script:%d.", pttl);
+    rl_script_error(&script, true, error, told, sizeof(told));
+    ck_assert_str_eq(told, "ERR no (PTTL in some_script)");
 }
 END_TEST
 
@@ -80,12 +101,12 @@ START_TEST(long_error_loses_its_middle)
     int len =
         snprintf(error, sizeof(error), "MISCONF %0250d script: " SHA ", on @user_script:3.", 0);
     ck_assert(len > 250 && len < (int)sizeof(error));
-    rl_script_error(&script, error, told, sizeof(told));
+    rl_script_error(&script, false, error, told, sizeof(told));
     ck_assert_uint_eq(strlen(told), sizeof(told) - 1);
     ck_assert_int_eq(strncmp(told, "MISCONF 000", 11), 0);
     ck_assert_ptr_nonnull(strstr(told, "0... (DEL in some_script)"));
     error[200] = '\0';
-    rl_script_error(&script, error, told, sizeof(told));
+    rl_script_error(&script, false, error, told, sizeof(told));
     ck_assert_uint_eq(strlen(told), sizeof(told) - 1);
 }
 END_TEST
@@ -100,7 +121,7 @@ START_TEST(long_error_is_cut_between_characters)
         memcpy(error + len, "\xe2\x82\xac", 4);
     for (unsigned i = 0; i < 2; i++) {
         strcat(error, tails[i]);
-        rl_script_error(&script, error, told, sizeof(told));
+        rl_script_error(&script, false, error, told, sizeof(told));
         rl_text_escape(again, sizeof(again), told, strlen(told)); /* which marks broken ones */
         ck_assert_str_eq(told, again);
     }
@@ -113,6 +134,7 @@ int main(void)
     TCase *tcase = tcase_create("script_error");
     tcase_add_loop_test(tcase, command_that_failed_is_told, 0,
                         (int)(sizeof(texts) / sizeof(texts[0])));
+    tcase_add_test(tcase, line_behind_the_guard_is_told);
     tcase_add_test(tcase, long_error_loses_its_middle);
     tcase_add_loop_test(tcase, long_error_is_cut_between_characters, 0, 3);
     suite_add_tcase(suite, tcase);

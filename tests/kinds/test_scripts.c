@@ -3,6 +3,7 @@
  * server's own, and on a real server each does what its first lines promise. */
 #include "config_auto.h"
 
+#include "kinds/marker.h"
 #include "kinds/kind.h"
 #include "script_talk.h"
 
@@ -75,6 +76,17 @@ END_TEST
 
 /* ---- on a server ----------------------------------------------------------------------- */
 
+/* Behind marker_strict.lua. */
+static void expect_strict_name(const char *sha, const char *body)
+{
+    char text[16384];
+    if (!sha)
+        return;
+    int len = snprintf(text, sizeof(text), "%s%s", rl_marker_strict, body);
+    ck_assert(len > 0 && (size_t)len < sizeof(text));
+    ck_assert_str_eq(sha, master_do(talk_masters, 0, "SCRIPT", "LOAD", text, (char *)NULL).text);
+}
+
 /* EVALSHA's name as the build has computed it, and as the server does: of every kind. */
 START_TEST(names_are_servers)
 {
@@ -87,10 +99,16 @@ START_TEST(names_are_servers)
             master_do(talk_masters, 0, "SCRIPT", "LOAD", script->body, (char *)NULL);
         ck_assert_int_eq(reply.type, '$');
         ck_assert_str_eq(script->sha, reply.text);
+        expect_strict_name(script->strict_sha, script->body);
+        ck_assert_int_eq(script->strict_sha != NULL,
+                         verb == RL_ACQUIRE || verb == RL_ACQUIRE_OR_QUEUE ||
+                             verb == RL_EXTEND || verb == RL_EXTEND_OR_SET);
         if (!script->fenced_body)
             continue;
         reply = master_do(talk_masters, 0, "SCRIPT", "LOAD", script->fenced_body, (char *)NULL);
         ck_assert_str_eq(script->fenced_sha, reply.text);
+        ck_assert_ptr_nonnull(script->fenced_strict_sha);
+        expect_strict_name(script->fenced_strict_sha, script->fenced_body);
     }
 }
 END_TEST

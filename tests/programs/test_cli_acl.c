@@ -144,14 +144,23 @@ START_TEST(prefix_bounds_names)
 }
 END_TEST
 
-/* A user of some names must read the marker, too. */
+/* A user of some names must read the marker, too; and write a stamp. */
+static const char *const marked[] = {
+    "guard marker\nmax-ttl 500ms\nttl 400ms",
+    "guard strict\nmax-ttl 500ms\nttl 400ms",
+    "guard strict\ndurable on\nmax-ttl 500ms\nttl 400ms",
+};
+
 START_TEST(prefix_goes_with_rights_to_marker)
 {
+    char settings[96];
+    const char *guard = marked[_i / 2];
+    snprintf(settings, sizeof(settings), "%s\n", guard);
     masters = masters_start(1, NULL);
-    setenv("REDLOCK_NODES", masters_guarded_file(masters, "guard marker\nmax-ttl 500ms\n"), 1);
-    read_command(REDLOCK("status", "--acl", "--prefix", _i ? "orders:" : ""));
+    setenv("REDLOCK_NODES", masters_guarded_file(masters, settings), 1);
+    read_command(REDLOCK("status", "--acl", "--prefix", _i % 2 ? "orders:" : ""));
     obey();
-    redlock *client = open_as_user_with("guard marker\nmax-ttl 500ms\nttl 400ms");
+    redlock *client = open_as_user_with(guard);
     redlock_lock *lock = NULL;
     ck_assert_int_eq(client_try(client, "orders:42", 400, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
@@ -301,7 +310,7 @@ int main(void)
     tcase_set_timeout(tcase, 90);
     tcase_add_loop_test(tcase, printed_rights_are_enough_for_locks_and_status, 0, KINDS);
     tcase_add_loop_test(tcase, prefix_bounds_names, 0, 3);
-    tcase_add_loop_test(tcase, prefix_goes_with_rights_to_marker, 0, 2);
+    tcase_add_loop_test(tcase, prefix_goes_with_rights_to_marker, 0, 6);
     tcase_add_loop_test(tcase, rights_to_the_key_of_lists_are_printed_and_enough, 0, 2);
     tcase_add_loop_test(tcase, fenced_locks_need_what_is_printed, 0, 6);
     tcase_add_loop_test(tcase, each_printed_command_is_called_by_scripts, 0, 2 * KINDS);

@@ -82,6 +82,7 @@ default_is client-name 'host and process'
 default_is background auto
 default_is config-agreement off
 default_is watch-wall-clock off
+default_is durable off
 
 ttl_least=$(limit RL_TTL_MIN_MS)
 ttl_most=$(limit RL_TTL_LIMIT_MS)

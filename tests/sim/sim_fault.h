@@ -54,7 +54,9 @@
     X(OWN_FORWARD, "client's clock steps forward", SIM_STEADY)                               \
     X(REPLACE, "another server in a node's place", SIM_ONE_SERVER)                           \
     X(EMPTY, "emptied, its connections cut", SIM_ASSUMPTIONS)                                \
-    X(WARM, "a warm server behind the name", SIM_ASSUMPTIONS)
+    X(WARM, "a warm server behind the name", SIM_ASSUMPTIONS)                                \
+    X(GONE, "emptied on live connections", SIM_ASSUMPTIONS)                                  \
+    X(COPY, "a copy behind live connections", SIM_ASSUMPTIONS)
 
 enum sim_fault {
 #define SIM_FAULT_ENUM(name, word, breaks) SIM_FAULT_##name,

@@ -8,7 +8,7 @@ bool sim_fault_is_of_master(enum sim_fault fault)
     return fault <= SIM_FAULT_CLOCK_RATE || fault == SIM_FAULT_FLUSHALL ||
            fault == SIM_FAULT_EVICT || fault == SIM_FAULT_UNGUARDED ||
            fault == SIM_FAULT_STEP || fault == SIM_FAULT_FAST || fault == SIM_FAULT_REPLACE ||
-           fault == SIM_FAULT_EMPTY || fault == SIM_FAULT_WARM;
+           fault >= SIM_FAULT_EMPTY;
 }
 
 bool sim_fault_is_of_path(enum sim_fault fault)
@@ -43,6 +43,8 @@ static bool fits_master(enum sim_fault fault, unsigned master)
     case SIM_FAULT_REPLACE:
     case SIM_FAULT_EMPTY:
     case SIM_FAULT_WARM:
+    case SIM_FAULT_GONE:
+    case SIM_FAULT_COPY:
         return sim_master_keys(master) > 0;
     default:
         return sim_master_up(master);

@@ -33,6 +33,8 @@ static bool is_instant(enum sim_fault fault)
     case SIM_FAULT_REPLACE:
     case SIM_FAULT_EMPTY:
     case SIM_FAULT_WARM:
+    case SIM_FAULT_GONE:
+    case SIM_FAULT_COPY:
         return true;
     default:
         return false;

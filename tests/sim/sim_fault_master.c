@@ -97,6 +97,14 @@ void sim_fault_do_to_master(struct sim_effect *effect, int64_t for_ns)
     case SIM_FAULT_FAST:
         do_to_clock(effect);
         break;
+    case SIM_FAULT_COPY:
+        effect->felt = true;
+        sim_master_copy(master);
+        break;
+    case SIM_FAULT_GONE:
+        effect->felt = true;
+        sim_master_lose(master);
+        break;
     case SIM_FAULT_FLUSHALL:
         effect->felt = true;
         sim_master_flushall(master);

@@ -61,6 +61,8 @@ void sim_faults_begin(int64_t end_ns)
         /* Without a draw, so that worlds without markers are what they were. */
         if (i >= SIM_FAULT_EMPTY && !plan->marked)
             continue;
+        if (i >= SIM_FAULT_GONE && !plan->strict) /* only there somebody sees it at once */
+            continue;
         bool on = breaks[i] == SIM_ASSUMPTIONS ? sim_chance(part) : breaks[i] == plan->breaks;
         source->mean_ns = sim_scale(plan->work_ns / 64 + SIM_MS, plan->work_ns);
         source->longest_ns = sim_scale(2 * SIM_MS, 2 * SIM_S);

@@ -58,6 +58,12 @@ bool sim_marked_of(uint64_t seed)
     return sim_marked_wanted || seed * 0xaf251af3b0f025b5u >> 61 == 0;
 }
 
+/* Every second of these. */
+bool sim_strict_of(uint64_t seed)
+{
+    return seed * 0xda942042e4dd58b5u >> 63 == 0;
+}
+
 /* Every eighth, and it may be fenced and marked too. */
 bool sim_delayed_of(uint64_t seed)
 {

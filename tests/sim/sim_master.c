@@ -198,16 +198,36 @@ void sim_master_flushall(unsigned master)
     sim_tell_lost(server, false, false);
 }
 
+void sim_master_lose(unsigned master)
+{
+    sim_master_flushall(master);
+    sim_server(master)->killed_ns = sim_now_ns();
+}
+
 void sim_master_empty(unsigned master)
 {
     struct sim_server *server = sim_server(master);
     if (!server->up)
         return;
     sim_tell("n%u is emptied, and its connections are cut", master + 1);
-    sim_master_flushall(master);
+    sim_master_lose(master);
     server->felt.ended += server->sessions;
-    server->killed_ns = sim_now_ns(); /* what it granted is as lost as by a restart */
     sim_sessions_kill(server);
+}
+
+/* The replica lags behind by a second. It has the marker, too. */
+void sim_master_copy(unsigned master)
+{
+    struct sim_server *server = sim_server(master);
+    if (!server->up)
+        return;
+    sim_tell("n%u is its replica from now on", master + 1);
+    server->killed_ns = sim_now_ns();
+    sim_restart_keys(server, SIM_LATE);
+    sim_tell_lost(server, true, false);
+    memset(server->scripts_known, 0, sizeof(server->scripts_known));
+    draw_run_id(server);
+    server->second_offset = 1;
 }
 
 void sim_master_script_flush(unsigned master)
@@ -251,6 +271,12 @@ void sim_master_run_id(unsigned master, const char *run_id)
 {
     struct sim_server *server = sim_server(master);
     snprintf(server->run_id, sizeof(server->run_id), "%s", run_id);
+}
+
+void sim_master_replication(unsigned master, const char *id)
+{
+    struct sim_server *server = sim_server(master);
+    snprintf(server->replication, sizeof(server->replication), "%s", id);
 }
 
 void sim_master_role(unsigned master, const char *role)

@@ -88,7 +88,9 @@ void sim_master_clock_rate(unsigned master, int64_t rate_ppb);
 /* How far their clocks are apart now, at most. */
 int64_t sim_masters_apart_ns(void);
 void sim_master_flushall(unsigned master);
+void sim_master_lose(unsigned master);  /* what it granted is as lost as by a restart */
 void sim_master_empty(unsigned master); /* the same, and it cuts all connections */
+void sim_master_copy(unsigned master);  /* behind them is its replica now, which was promoted */
 void sim_master_mark(unsigned master);  /* as `redlock init` does */
 void sim_master_script_flush(unsigned master);
 void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* PEXPIRE */
@@ -99,6 +101,7 @@ void sim_master_trouble(unsigned master, enum sim_trouble trouble, unsigned per_
 void sim_master_cry(unsigned master);
 void sim_master_uptime(unsigned master, int64_t seconds); /* as if started so long ago */
 void sim_master_run_id(unsigned master, const char *run_id); /* for the same server twice */
+void sim_master_replication(unsigned master, const char *id);
 void sim_master_role(unsigned master, const char *role);
 /* How long a command takes it; at first 1 to 20 us. */
 void sim_master_slow(unsigned master, int64_t low_ns, int64_t high_ns);

@@ -30,7 +30,7 @@ enum {
     SIM_MEMBER_MAX = 239,
     SIM_VALUE_MAX = 23,
     SIM_BUCKETS = 512, /* a power of two */
-    SIM_SCRIPTS_MAX = 80
+    SIM_SCRIPTS_MAX = 144
 };
 
 /* What sim_mark() is told of masters. */

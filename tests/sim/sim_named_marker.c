@@ -110,6 +110,60 @@ static void emptied_between_two_looks(void)
     sim_expect(sim_asks_validity(ann) == 0);
 }
 
+/* ---- each script looks, too -------------------------------------------------------------- */
+
+static const struct sim_client_options strict = {.max_ttl_ms = 2000,
+                                                 .guard = REDLOCK_GUARD_STRICT};
+
+/* ann has n1 and n2, and whatever happens to n2 now costs nothing. */
+static void bob_asks_before_the_next_look(void (*happens)(unsigned master))
+{
+    sim_stage(3);
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_mark(i);
+    struct sim_player *ann = sim_is_there("ann", &strict);
+    sim_delay_ms(ann, 2, 20000, 1);
+    struct sim_player *bob = sim_is_there("bob", &strict);
+    ann_takes_it(ann);
+    happens(1);
+    sim_expect(sim_takes(bob, 1000, ONCE) != REDLOCK_OK);
+    sim_pass_ms(20);
+    sim_expect(sim_takes(bob, 1000, 500) != REDLOCK_OK);
+    sim_expect(sim_asks_validity(ann) > 0);
+    sim_expect(sim_extends(ann, 2000) != REDLOCK_OK); /* n1 alone says yes */
+    sim_pass_ms(20);
+    sim_expect(ann->told_lost == 1);
+    sim_expect(sim_asks_validity(ann) == 0);
+    sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
+    sim_expect(sim_takes(bob, 1000, 3000) == REDLOCK_OK);
+    sim_expect_costs(SIM_OVERLAP, false);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+static void emptied_under_a_strict_guard(void)
+{
+    bob_asks_before_the_next_look(sim_master_flushall);
+}
+
+static void copy_under_a_strict_guard(void)
+{
+    bob_asks_before_the_next_look(sim_master_copy);
+}
+
+static void strict_locks_are_taken_by_scripts(void)
+{
+    sim_stage(1);
+    sim_master_mark(0);
+    struct sim_player *ann = sim_is_there("ann", &strict);
+    sim_curtain();
+    sim_watches(ann, false);
+    sim_expect(sim_takes(ann, 2000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_taken_by("set") == 0); /* no bare SET, which looks at no marker */
+    sim_expect(sim_taken_by("acquire") == 1);
+    sim_expect(sim_extends(ann, 2000) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
 /* What a majority has still is kept, also when it is extended. */
 static void minority_is_emptied(void)
 {
@@ -173,6 +227,17 @@ const struct sim_scenario sim_named_marker[] = {
     {"emptied-between-two-looks",
      "CE5. The same, and bob asks before that: he has the lock as well. That is a cost.",
      emptied_between_two_looks},
+    {"emptied-under-a-strict-guard",
+     "CE5. The same with guard strict: bob's script finds no marker, and n2 is quarantined. "
+     "ann's\nextension finds that, and her lock is lost. It costs nothing.",
+     emptied_under_a_strict_guard},
+    {"copy-under-a-strict-guard",
+     "CE4. The same when n2's connections lead to its former replica, which has the marker, "
+     "too, but\nanother replication id.",
+     copy_under_a_strict_guard},
+    {"strict-locks-are-taken-by-scripts",
+     "With guard strict no lock is taken by a bare SET, which looks at no marker.",
+     strict_locks_are_taken_by_scripts},
     {"minority-is-emptied",
      "One of five masters is emptied: the lock is kept, and that one is filled in when it "
      "votes "

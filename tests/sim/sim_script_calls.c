@@ -309,6 +309,11 @@ void sim_script_answer(struct sim_run *run, bool yes)
     begin_answer(run, 2, yes);
 }
 
+void sim_script_answer_code(struct sim_run *run, enum rl_code code)
+{
+    begin_answer(run, 2, (int)code);
+}
+
 void sim_script_answer_number(struct sim_run *run, int64_t number)
 {
     if (begin_answer(run, 3, RL_GRANTED))

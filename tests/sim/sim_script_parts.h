@@ -26,6 +26,9 @@ typedef void sim_script_fn(struct sim_run *run);
 /* sim_scripts_fence.c: a script inside one of the two of lib/kinds/fence. */
 void sim_run_fenced(struct sim_run *run, sim_script_fn *inside, const char *short_name);
 
+/* sim_scripts_marker.c: marker_strict.lua, before a script. False: it has answered. */
+bool sim_marker_stands(struct sim_run *run);
+
 struct sim_known_script {
     const char *name; /* NULL: the end */
     sim_script_fn *run;
@@ -97,6 +100,7 @@ void sim_script_other_data(struct sim_run *run, const struct sim_word *name,
 void sim_script_fail(struct sim_run *run, const char *where, const char *error);
 void sim_script_fail_lua(struct sim_run *run, const char *where, const char *error);
 void sim_script_answer(struct sim_run *run, bool yes);              /* {ARGV[1], 1 or 0} */
+void sim_script_answer_code(struct sim_run *run, enum rl_code code); /* {ARGV[1], code} */
 void sim_script_answer_number(struct sim_run *run, int64_t number); /* {ARGV[1], 1, number} */
 /* {ARGV[1], code, ms left, holder}, and the place where `place` is not NULL. */
 void sim_script_refuse(struct sim_run *run, enum rl_code code, int64_t left_ms,

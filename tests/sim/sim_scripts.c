@@ -21,6 +21,7 @@ struct script {
     int token, ttl;   /* which of ARGV they are, from 1; 0: none */
     unsigned several; /* keys of each name; 0: it is for one name */
     bool fenced;      /* inside fence_grant.lua or fence_keep.lua */
+    bool strict;      /* behind marker_strict.lua */
     bool own_story;   /* it tells it itself */
     sim_script_fn *run;
     char sha[SHA_LEN + 1];
@@ -28,6 +29,7 @@ struct script {
 
 static struct script scripts[SIM_SCRIPTS_MAX];
 static unsigned n_scripts;
+static char strict_bodies[256 * 1024]; /* of those behind marker_strict.lua */
 
 static void name_sha(const char *bytes, size_t len, char ret_sha[SHA_LEN + 1])
 {
@@ -52,7 +54,19 @@ static sim_script_fn *player_of(const char *name)
     return NULL; /* nobody plays it: it is not known to them */
 }
 
-static void learn_one(const struct rl_kind *kind, const struct rl_script *from, bool fenced)
+static const char *strict_body(const char *body)
+{
+    static size_t used;
+    char *text = strict_bodies + used;
+    size_t room = sizeof(strict_bodies) - used;
+    int len = snprintf(text, room, "%s%s", rl_marker_strict, body);
+    assert(len > 0 && (size_t)len < room);
+    used += (size_t)len + 1;
+    return text;
+}
+
+static void learn_one(const struct rl_kind *kind, const struct rl_script *from, bool fenced,
+                      bool strict)
 {
     assert(n_scripts < SIM_SCRIPTS_MAX);
     struct script *script = &scripts[n_scripts++];
@@ -61,11 +75,14 @@ static void learn_one(const struct rl_kind *kind, const struct rl_script *from, 
     script->name = from->name;
     script->short_name = bar ? bar + 1 : from->name;
     script->body = fenced ? from->fenced_body : from->body;
+    if (strict)
+        script->body = strict_body(script->body);
     script->len = strlen(script->body);
     script->token = token ? (int)(token - from->args) + 2 : 0;
     script->ttl = ttl ? (int)(ttl - from->args) + 2 : 0;
     script->several = kind->several ? (unsigned)strlen(from->keys) + fenced : 0;
     script->fenced = fenced;
+    script->strict = strict;
     script->run = player_of(from->name);
     name_sha(script->body, script->len, script->sha);
 }
@@ -84,21 +101,29 @@ static void learn_alone(const struct sim_known_script *known, const char *body)
     name_sha(script->body, script->len, script->sha);
 }
 
-/* Once: the table of kinds, and who plays what in it. */
-static void learn(void)
+/* The table of kinds, and who plays what in it. */
+static void learn_table(bool strict)
 {
     for (int fenced = 0; fenced < 2; fenced++) {
         for (int k = 0; k < RL_ROWS; k++) {
             const struct rl_kind *kind = rl_kind(k);
             for (int verb = 0; kind && verb < RL_VERBS; verb++) {
                 const struct rl_script *from = &kind->script[verb];
-                if (from->name && player_of(from->name) && (!fenced || from->fenced_body))
-                    learn_one(kind, from, fenced);
+                if (from->name && player_of(from->name) && (!fenced || from->fenced_body) &&
+                    (!strict || from->strict_sha))
+                    learn_one(kind, from, fenced, strict);
             }
         }
     }
+}
+
+/* Once. */
+static void learn(void)
+{
+    learn_table(false);
     learn_alone(&sim_scripts_marker[0], rl_marker_join);
     learn_alone(&sim_scripts_lists[0], rl_lists_join);
+    learn_table(true);
 }
 
 static const struct script *by_sha(const struct sim_word *word)
@@ -171,6 +196,8 @@ static void tell(const struct sim_run *run, const struct script *script)
     } else if (run->holder[0]) {
         snprintf(text, sizeof(text), "%s has it, for %lld ms more", run->holder,
                  (long long)run->left_ms);
+    } else if (run->code == RL_REPLY_UNMARKED) {
+        snprintf(text, sizeof(text), "not with that marker");
     } else {
         snprintf(text, sizeof(text), run->yes ? "done" : "not its own");
     }
@@ -219,7 +246,9 @@ static void run_script(struct sim_call *call, const struct script *script, int64
     call->argument = token ? token->bytes : NULL;
     bool fair = strncmp(script->name, "fair_", 5) == 0;
     bool had = fair && sim_script_key(&run, &run.keys[0]);
-    if (script->fenced)
+    if (script->strict && !sim_marker_stands(&run))
+        ; /* that is its answer */
+    else if (script->fenced)
         sim_run_fenced(&run, script->run, script->short_name);
     else
         script->run(&run);

@@ -67,17 +67,18 @@ static const char *lost(const struct sim_run *run, const struct sim_key *marker,
     return NULL;
 }
 
-static void answer(struct sim_run *run, const char *why, int64_t left_ms)
+static void answer(struct sim_run *run, const char *why, int64_t left_ms, const char *marker)
 {
     struct sim_call *call = run->call;
     const struct sim_word *nonce = sim_argv_at(run, 1);
     run->answered = true;
     run->yes = left_ms == 0;
-    sim_put_array(call->out, 4);
+    sim_put_array(call->out, 5);
     sim_put_bulk(call->out, nonce->bytes, nonce->len);
     sim_put_bulk(call->out, call->server->run_id, strlen(call->server->run_id));
     sim_put_bulk(call->out, why, strlen(why));
     sim_put_integer(call->out, left_ms);
+    sim_put_bulk(call->out, marker, strlen(marker));
     if (left_ms > 0)
         sim_tell("n%u is quarantined for %s (%s), for %lld ms more", call->server->index + 1,
                  call->session->by ? call->session->by->name : "?", why, (long long)left_ms);
@@ -129,7 +130,7 @@ static void join(struct sim_run *run)
                    strcmp(call->server->role, "master") != 0;
     const char *error = sim_script_enter(run, 0);
     if (!error && replica) {
-        answer(run, "replica", 0);
+        answer(run, "replica", 0, "");
         return;
     }
     const struct sim_key *marker = sim_script_key(run, sim_keys_at(run, 1));
@@ -146,7 +147,33 @@ static void join(struct sim_run *run)
     if (error)
         sim_script_fail(run, "redis.call('SET'", error);
     else
-        answer(run, why, left_ms);
+        answer(run, why, left_ms, text);
+}
+
+/* The last argument is the marker as its client has read it. */
+bool sim_marker_stands(struct sim_run *run)
+{
+    const struct sim_server *server = run->call->server;
+    const struct sim_word marker_name = {RL_MARKER_KEY, strlen(RL_MARKER_KEY)};
+    const struct sim_word quarantine_name = {RL_QUARANTINE_KEY, strlen(RL_QUARANTINE_KEY)};
+    const struct sim_word *told = sim_argv_at(run, run->n_args);
+    char run_id[64], replication[64];
+    const char *error = sim_script_enter(run, 0);
+    assert(told);
+    run->n_args--;
+    if (error) {
+        sim_script_fail(run, "redis.call('INFO'", error);
+        return false;
+    }
+    const struct sim_key *marker = sim_script_key(run, &marker_name);
+    if (marker && marker->type == SIM_STRING && marker->value.len == told->len &&
+        memcmp(marker->value.bytes, told->bytes, told->len) == 0 &&
+        !sim_script_key(run, &quarantine_name) && strcmp(server->role, "master") == 0 &&
+        sscanf(told->bytes, "%63s %63s", run_id, replication) == 2 &&
+        strcmp(replication, server->replication) == 0)
+        return true;
+    sim_script_answer_code(run, RL_REPLY_UNMARKED);
+    return false;
 }
 
 const struct sim_known_script sim_scripts_marker[] = {

@@ -54,6 +54,7 @@ static void draw_options(struct sim_plan *plan)
     options->drift_factor = drifts[sim_below(6)];
     options->by_name = sim_below(5) == 0;
     options->guard = plan->breaks == SIM_GUARD_ON ? REDLOCK_OFF
+                     : plan->strict               ? REDLOCK_GUARD_STRICT
                      : plan->marked               ? REDLOCK_GUARD_MARKER
                                                   : REDLOCK_DEFAULT;
     options->node_timeout_ms =
@@ -109,6 +110,7 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     plan->breaks =
         sim_below(100) < 85 ? SIM_ASSUMPTIONS : (enum sim_assumption)sim_below(SIM_ASSUMPTIONS);
     plan->marked = sim_marked_of(seed) && plan->breaks != SIM_GUARD_ON;
+    plan->strict = plan->marked && sim_strict_of(seed);
     plan->delayed = sim_delayed_of(seed);
     plan->members &= plan->breaks != SIM_ONE_LIST;
     draw_delays(plan);

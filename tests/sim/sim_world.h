@@ -52,6 +52,7 @@ struct sim_plan {
     enum sim_family family;
     bool fenced;  /* all locks but those of readers have fencing tokens */
     bool marked;  /* all clients read markers, and masters lose their keys for good */
+    bool strict;  /* and each script that takes a lock looks at the marker */
     bool delayed; /* all clients have a lock-delay */
     bool members; /* the list of masters is changed, one at a time */
     unsigned masters, actors, names;
@@ -141,6 +142,7 @@ extern bool sim_fenced_wanted;      /* in every world */
 bool sim_fenced_of(uint64_t seed);
 extern bool sim_marked_wanted;
 bool sim_marked_of(uint64_t seed);
+bool sim_strict_of(uint64_t seed);
 extern bool sim_delayed_wanted;
 bool sim_delayed_of(uint64_t seed);
 extern bool sim_members_wanted;

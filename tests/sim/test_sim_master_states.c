@@ -6,6 +6,7 @@
 #include "sim_real_pair.h"
 
 #include "core/server_info.h"
+#include "kinds/kind.h"
 #include "kinds/lists.h"
 #include "kinds/marker.h"
 #include "net.h"
@@ -412,6 +413,11 @@ START_TEST(marker_is_read_alike)
     ck_assert_ptr_nonnull(at);
     snprintf(run_id, sizeof(run_id), "%.40s", at + strlen("run_id:"));
     sim_master_run_id(0, run_id);
+    info = master_do(masters, 0, "INFO", "replication", NULL);
+    at = strstr(info.text, "master_replid:");
+    ck_assert_ptr_nonnull(at);
+    snprintf(run_id, sizeof(run_id), "%.40s", at + strlen("master_replid:"));
+    sim_master_replication(0, run_id);
     both_join("0", "20000");
     both_join("0", "30000");
     both_join("0", "10000");
@@ -436,6 +442,51 @@ START_TEST(marker_is_read_alike)
 }
 END_TEST
 
+static void both_take(const char *marker)
+{
+    char body[4096];
+    snprintf(body, sizeof(body), "%s%s", rl_marker_strict,
+             rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].body);
+    both("EVAL", body, "1", "jobs", NONCE, "token", "10000", marker, NULL);
+    pair_compare(&run, 0);
+}
+
+/* The field's value in what the real one tells. */
+static void told(const char *section, const char *field, char ret_id[64])
+{
+    struct reply info = master_do(masters, 0, "INFO", section, NULL);
+    const char *at = strstr(info.text, field);
+    ck_assert_ptr_nonnull(at);
+    snprintf(ret_id, 64, "%.40s", at + strlen(field));
+}
+
+START_TEST(strict_script_looks_alike)
+{
+    char run_id[64], replication[64], marker[160], other[160];
+    begin(NULL);
+    told("server", "run_id:", run_id);
+    told("replication", "master_replid:", replication);
+    sim_master_run_id(0, run_id);
+    sim_master_replication(0, replication);
+    snprintf(marker, sizeof(marker), "%s %s 0 init", run_id, replication);
+    both_take(marker);
+    both("SET", RL_MARKER_KEY, marker, NULL);
+    both_take(marker);
+    both_take(marker);
+    both_take("");
+    both("SET", RL_QUARANTINE_KEY, "1", "PX", "60000", NULL);
+    both_take(marker);
+    both("DEL", RL_QUARANTINE_KEY, "jobs", NULL);
+    snprintf(other, sizeof(other), "%s %s 0 init", run_id, run_id);
+    both("SET", RL_MARKER_KEY, other, NULL);
+    both_take(other);
+    both("DEL", RL_MARKER_KEY, NULL);
+    both("ZADD", RL_MARKER_KEY, "1", "x", NULL);
+    both_take(marker);
+    pair_end(&run);
+}
+END_TEST
+
 int main(void)
 {
     if (!masters_are_redis_7_0())
@@ -455,6 +506,7 @@ int main(void)
     tcase_add_test(tcase, strangers);
     tcase_add_test(tcase, lists_are_shown_alike);
     tcase_add_test(tcase, marker_is_read_alike);
+    tcase_add_test(tcase, strict_script_looks_alike);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -80,9 +80,10 @@ void conf_expect_every(const struct rl_config *config)
     ck_assert_int_eq(config->linger_ms, 4000);
     ck_assert_int_eq(config->lock_delay_ms, 600);
     ck_assert_double_eq(config->drift_factor, 0.05);
-    ck_assert(!config->guard);
+    ck_assert_int_eq(config->guard, RL_GUARD_STRICT);
     ck_assert_str_eq(config->client_name, "aAzZ09._:@-");
     ck_assert_int_eq(config->background, REDLOCK_BACKGROUND_NEVER);
     ck_assert_int_eq(config->config_agreement, REDLOCK_AGREEMENT_WARN);
     ck_assert_int_eq(config->watch_wall_clock, REDLOCK_ON);
+    ck_assert_int_eq(config->durable, REDLOCK_ON);
 }

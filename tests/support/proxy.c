@@ -304,6 +304,24 @@ void proxy_cut(struct proxy *proxy, int connection, bool reset)
     apply(proxy);
 }
 
+void proxy_lead(struct proxy *proxy, const struct endpoint *master)
+{
+    pthread_mutex_lock(&proxy->mutex);
+    proxy->master = *master;
+    for (int i = 0; i < CONNECTIONS_MAX; i++) {
+        struct pipe *pipe = proxy->connection[i].pipe;
+        if (proxy->connection[i].number < 0)
+            continue;
+        if (pipe[PROXY_THERE].len > 0 || pipe[PROXY_BACK].len > 0)
+            suite_die("a proxy is led elsewhere while bytes are under way");
+        net_close(pipe[PROXY_THERE].to, false);
+        pipe[PROXY_THERE].to = pipe[PROXY_BACK].from = net_connect(master);
+        if (pipe[PROXY_BACK].from < 0)
+            suite_die("a proxy can't be led elsewhere: %s", strerror(errno));
+    }
+    apply(proxy);
+}
+
 void proxy_shut(struct proxy *proxy, bool shut)
 {
     pthread_mutex_lock(&proxy->mutex);

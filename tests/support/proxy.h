@@ -32,6 +32,9 @@ void proxy_limit(struct proxy *proxy, int connection, enum proxy_way way, long b
 /* End connections; what is held back is lost. */
 void proxy_cut(struct proxy *proxy, int connection, bool reset);
 
+/* From now on it leads to another master, its connections too. Nothing may be under way. */
+void proxy_lead(struct proxy *proxy, const struct endpoint *master);
+
 /* New connections are closed at once. */
 void proxy_shut(struct proxy *proxy, bool shut);
 

@@ -123,6 +123,7 @@ struct chaos_options {
     enum chaos_lock lock;
     bool fenced;         /* all but readers take it with a fencing token */
     bool markers;        /* the contenders' guard is by markers of the masters */
+    bool strict;         /* and their scripts look at the marker, too */
     int64_t duration_ms; /* 0: half a minute, or as long as the faults need */
     int64_t ttl_ms, hold_ms;
     int64_t max_recovery_ms; /* a lock must be had so soon after a majority's return; 0: any */

@@ -55,7 +55,8 @@ static int start_place(struct chaos_run *run, struct chaos_options *options)
     }
     run->nodes = run->place.config.node_count;
     options->markers =
-        run->place.config.guard == RL_GUARD_MARKER && options->client_cmd == NULL;
+        rl_guard_marks(run->place.config.guard) && options->client_cmd == NULL;
+    options->strict = options->markers && run->place.config.guard == RL_GUARD_STRICT;
     return -1;
 }
 

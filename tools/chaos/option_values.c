@@ -91,12 +91,13 @@ int chaos_take_kind(const char *word, enum chaos_lock *ret_lock)
                        word);
 }
 
-int chaos_take_guard(const char *word, bool *ret_markers)
+int chaos_take_guard(const char *word, bool *ret_markers, bool *ret_strict)
 {
-    *ret_markers = strcmp(word, "marker") == 0;
+    *ret_strict = strcmp(word, "strict") == 0;
+    *ret_markers = *ret_strict || strcmp(word, "marker") == 0;
     if (*ret_markers || strcmp(word, "on") == 0)
         return -1;
-    return chaos_usage("--guard '%.40s': give on or marker", word);
+    return chaos_usage("--guard '%.40s': give on, marker or strict", word);
 }
 
 int chaos_take_breach(const char *word, enum chaos_breach *ret_breach)

@@ -31,7 +31,7 @@ static void print_help(void)
         "      --kind WORD        of locks: plain (the default), reentrant, fair, read-write,\n"
         "                         several (names at once)\n"
         "      --fenced           take them with fencing tokens, which must grow\n"
-        "      --guard WORD       of masters of ours: on (the default), or marker\n"
+        "      --guard WORD       of masters of ours: on (the default), marker or strict\n"
         "      --duration TIME    how long (30s, or what the faults need)\n"
         "      --ttl TIME         of each lock, and the max-ttl of masters of ours (1s)\n"
         "      --hold TIME        how long a lock is mostly held (20ms)\n"
@@ -188,7 +188,7 @@ static int take_option(struct chaos_options *options, struct given *given, int o
         return -1;
     case OPT_GUARD:
         given->guard = true;
-        return chaos_take_guard(value, &options->markers);
+        return chaos_take_guard(value, &options->markers, &options->strict);
     default:
         options->yes = true;
         return -1;

@@ -204,9 +204,9 @@ static int look(struct init *init)
                 init->cli->replace, config->node_count);
         return CLI_USAGE;
     }
-    if (config->guard != RL_GUARD_MARKER) /* it does no harm, and may be switched on later */
+    if (!rl_guard_marks(config->guard)) /* it does no harm, and may be switched on later */
         cli_say(init->cli, "no client of this list reads markers: it does not say \"guard "
-                           "marker\"");
+                           "marker\" or \"guard strict\"");
     for (unsigned i = 0; i < config->node_count; i++) {
         init->master[i].step = config->nodes[i].db == 0 ? LOOKING : SELECTING;
         node_ask_add(init->nodes, i);

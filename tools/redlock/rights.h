@@ -35,7 +35,8 @@ struct rights_use {
     unsigned uses;    /* bits */
     unsigned masters; /* on one and on more, kinds have other scripts */
     bool guard;
-    bool marker; /* guard marker */
+    bool marker; /* guard marker or strict */
+    bool durable; /* and durable on */
     bool lists;  /* config-agreement is not off */
     bool db;     /* a database other than 0 */
 };

@@ -86,7 +86,7 @@ static const char *next(void *context, unsigned node)
         asked->requests = FSYNC;
         /* fall through */
     case FSYNC: /* it matters where nothing else remembers locks */
-        if (ask->setup.guard || asked->facts.aof != 1)
+        if ((ask->setup.guard && !ask->setup.durable) || asked->facts.aof != 1)
             return NULL;
         return "*3\r\n$6\r\nCONFIG\r\n$3\r\nGET\r\n$11\r\nappendfsync\r\n";
     default:
@@ -177,6 +177,7 @@ static void read_setup(struct status_setup *setup, const struct cli *cli,
     setup->drift_factor = config->drift_factor;
     setup->max_ttl_ms = config->max_ttl_ms;
     setup->guard = config->guard;
+    setup->durable = config->durable == REDLOCK_ON;
     setup->answer_ms = config->node_timeout_ms > 0
                            ? config->node_timeout_ms
                            : config->ttl_ms / (int64_t)config->node_count;

@@ -102,8 +102,6 @@ struct status_lists status_peers_lists(const struct status_peers *peers, uint64_
 static struct cli_text difference(const struct status_peers *peers,
                                   const struct status_peer *peer, unsigned node)
 {
-    static const char *const words[] = {
-        [RL_GUARD_OFF] = "off", [RL_GUARD_ON] = "on", [RL_GUARD_MARKER] = "marker"};
     const struct rl_list_mark *its = &peer->mark, *own = &peers->own;
     struct cli_text text;
     char *to = text.text;
@@ -117,8 +115,8 @@ static struct cli_text difference(const struct status_peers *peers,
         snprintf(to, size, "it uses database %" PRId64 " there, this list %d", peer->db,
                  peers->db[node]);
     else if (its->guard != own->guard)
-        snprintf(to, size, "its restart guard is %s, here %s", words[its->guard],
-                 words[own->guard]);
+        snprintf(to, size, "its restart guard is %s, here %s", rl_guard_word(its->guard),
+                 rl_guard_word(own->guard));
     else if (its->drift_ppm != own->drift_ppm)
         snprintf(to, size, "its drift-factor is %g, here %g", (double)its->drift_ppm / 1e6,
                  (double)own->drift_ppm / 1e6);

@@ -40,7 +40,8 @@ void status_rights_use(const struct cli *cli, const struct rl_config *config,
                            : RIGHTS_ALL,
         .masters = config->node_count,
         .guard = config->guard != RL_GUARD_OFF,
-        .marker = config->guard == RL_GUARD_MARKER,
+        .marker = rl_guard_marks(config->guard),
+        .durable = config->durable == REDLOCK_ON,
         .lists = config->config_agreement != REDLOCK_AGREEMENT_OFF,
     };
     for (unsigned i = 0; i < config->node_count; i++)

@@ -6,6 +6,8 @@
 # A script that takes or keeps a lock is written a second time, for locks with fencing tokens:
 # inside fence/fence_grant.lua or fence/fence_keep.lua, where that says "-- script". Readers
 # have no such tokens.
+# Behind marker/marker_strict.lua it is a third and a fourth script. Clients put the two texts
+# together, so that only their SHA-1 is written here.
 # Works in mawk, gawk and busybox awk.
 function emit(line) {
     if (line ~ /^-- /)
@@ -44,9 +46,20 @@ function begin_script(which) {
     text = ""
     printf "\nstatic const char rl_script_%s[] =\n", name
 }
+function read_guard(    line) {
+    while ((getline line < (folder "marker/marker_strict.lua")) > 0) {
+        if (line !~ /^-- /)
+            guard = guard line "\n"
+    }
+}
 function close_script() {
     print "    ;"
     printf "static const char rl_sha_%s[] = \"%s\";\n", name, sha1(text)
+    if (script !~ /_(acquire|wait|extend|retake)\.lua$/)
+        return
+    if (guard == "")
+        read_guard()
+    printf "static const char rl_sha_%s_strict[] = \"%s\";\n", name, sha1(guard text)
 }
 function end_script() {
     if (!open)

@@ -92,7 +92,9 @@ static bool make_config(struct chaos_place *place, char *why, size_t why_size)
     }
     from.nodes = node;
     from.node_count = place->options->local;
-    from.guard = place->options->markers ? REDLOCK_GUARD_MARKER : REDLOCK_ON;
+    from.guard = place->options->strict    ? REDLOCK_GUARD_STRICT
+                 : place->options->markers ? REDLOCK_GUARD_MARKER
+                                           : REDLOCK_ON;
     from.max_ttl_ms = from.ttl_ms = place->options->ttl_ms;
     if (rl_config_load(&place->config, &from, NULL, NULL, &error) == 0)
         return true;

@@ -6,6 +6,7 @@
 #include "chaos/place/nodes.h"
 
 #include "base/duration.h"
+#include "config/list_mark.h"
 #include "config/node_options.h"
 
 #include <errno.h>
@@ -92,8 +93,6 @@ static void put_duration(FILE *file, const char *name, int64_t ms)
 
 static void put_settings(FILE *file, const struct rl_config *config)
 {
-    static const char *const guards[] = {
-        [RL_GUARD_OFF] = "off", [RL_GUARD_ON] = "on", [RL_GUARD_MARKER] = "marker"};
     put_duration(file, "max-ttl", config->max_ttl_ms);
     put_duration(file, "ttl", config->ttl_ms);
     put_duration(file, "node-timeout", config->node_timeout_ms);
@@ -102,7 +101,7 @@ static void put_settings(FILE *file, const struct rl_config *config)
     put_duration(file, "linger", config->linger_ms);
     /* As thousandths of thousandths: printf would put a comma where the locale wants one. */
     fprintf(file, "drift-factor 0.%06ld\n", (long)(config->drift_factor * 1000000 + 0.5));
-    fprintf(file, "guard %s\n", guards[config->guard]);
+    fprintf(file, "guard %s\n", rl_guard_word(config->guard));
 }
 
 /* For our eyes only: there may be passwords in it. */

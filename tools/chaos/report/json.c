@@ -59,7 +59,11 @@ static void put_options(FILE *to, const struct chaos_history *history)
     fputs(", ", to);
     put_text(to, "kind", chaos_lock_word(options->lock));
     fputs(", ", to);
-    put_text(to, "guard", options->markers ? "marker" : history->guard_ns > 0 ? "on" : "off");
+    put_text(to, "guard",
+             options->strict         ? "strict"
+             : options->markers      ? "marker"
+             : history->guard_ns > 0 ? "on"
+                                     : "off");
     fprintf(to,
             ", \"seed\": \"%" PRIu64 "\", \"clients\": %u, \"names\": %u, \"duration_ms\": "
             "%" PRId64 ", \"ttl_ms\": %" PRId64 ", \"hold_ms\": %" PRId64
