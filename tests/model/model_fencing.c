@@ -53,12 +53,26 @@ static void begin_hold(struct state *state, unsigned h)
     }
 }
 
+/* Does this master take part in this hold, by what their certificates say? */
+static bool takes_part(const struct fencing_rules *rules, const struct master *master,
+                       unsigned h)
+{
+    return !(master->lost && !rules->lost_vote) && !(master->refuses & (1u << h));
+}
+
+static void raise_floor(const struct fencing_rules *rules, struct master *master,
+                        uint8_t number)
+{
+    if (rules->strict && master->floor < number)
+        master->floor = number;
+}
+
 static void grant(const struct fencing_rules *rules, const struct state *from, unsigned m,
                   unsigned h, struct explorer *explorer)
 {
     uint8_t number = from->master[m].counter;
     bool more = rules->not_above && number > 0;
-    if (from->master[m].grant[h].part != ASKED)
+    if (from->master[m].grant[h].part != ASKED || !takes_part(rules, &from->master[m], h))
         return;
     for (more = more || fencing_next_number(from, &number); more;
          more = fencing_next_number(from, &number)) {
@@ -68,6 +82,7 @@ static void grant(const struct fencing_rules *rules, const struct state *from, u
         begin_hold(&state, h);
         master->owner = (uint8_t)(1 + h);
         master->counter = number;
+        raise_floor(rules, master, number);
         if (rules->seed == SEED_ABOVE_NAMED && number > master->named)
             master->named = number;
         master->grant[h].part = late ? LATE : GRANTED;
@@ -139,8 +154,12 @@ static void write_number(const struct fencing_rules *rules, const struct state *
     struct grant *grant = &master->grant[h];
     if (master->owner != 1 + h && !rules->unconditional)
         return;
+    if (from->hold[h].phase == WON && !takes_part(rules, master, h))
+        return;
     if (master->counter < token || rules->unconditional)
         master->counter = token;
+    if (!rules->floor_stays)
+        raise_floor(rules, master, token);
     const char *then = "";
     if (from->hold[h].phase == WON && grant->number < token) {
         grant->number = token;
@@ -198,8 +217,66 @@ static void forget(const struct fencing_rules *rules, const struct state *from, 
     state.losses--;
     state.master[m].owner = 0;
     state.master[m].counter = seed;
+    if (rules->strict) {
+        state.master[m].counter = state.master[m].floor = state.master[m].refuses = 0;
+        state.master[m].lost = 1;
+        if (!rules->late_counts)
+            state.master[m].read = state.master[m].found = 0;
+        explore_move(explorer, &state, "%c restarts empty", NAME(m));
+        return;
+    }
     explore_move(explorer, &state, "%c restarts empty, and will name numbers above %u", NAME(m),
                  seed);
+}
+
+/* ---- certificates ----------------------------------------------------------------------- */
+
+static uint8_t begun(const struct state *state)
+{
+    uint8_t holds = 0;
+    for (unsigned h = 0; h < HOLDS; h++) {
+        for (unsigned m = 0; m < MASTERS; m++) {
+            if (state->master[m].grant[h].part != ASKED)
+                holds |= (uint8_t)(1u << h);
+        }
+    }
+    return holds;
+}
+
+/* A master is read for another one's loss. Holds that have begun may show it no certificate
+ * that is younger than that. */
+static void read_for(const struct fencing_rules *rules, const struct state *from, unsigned lost,
+                     unsigned m, struct explorer *explorer)
+{
+    struct state state = *from;
+    struct master *to = &state.master[lost], *master = &state.master[m];
+    if (!to->lost || lost == m || (to->read & (1u << m)) ||
+        (master->lost && !rules->lost_tell))
+        return;
+    to->read |= (uint8_t)(1u << m);
+    if (to->found < master->floor)
+        to->found = master->floor;
+    if (!rules->rounds_go_on)
+        master->refuses = begun(from);
+    explore_move(explorer, &state, "%c is read for %c: no token is above %u", NAME(m),
+                 NAME(lost), master->floor);
+}
+
+static void certify(const struct fencing_rules *rules, const struct state *from, unsigned m,
+                    struct explorer *explorer)
+{
+    struct state state = *from;
+    struct master *master = &state.master[m];
+    unsigned needed = rules->needed - rules->too_few;
+    if (!master->lost || (unsigned)__builtin_popcount(master->read) < needed)
+        return;
+    master->counter = master->floor = master->found;
+    master->lost = 0;
+    if (!rules->late_counts)
+        master->read = master->found = 0;
+    /* Holds that had begun know another certificate of it, or none. */
+    master->refuses = rules->rounds_go_on ? 0 : begun(from);
+    explore_move(explorer, &state, "%c is certified, above %u", NAME(m), master->floor);
 }
 
 /* ---- the model -------------------------------------------------------------------------- */
@@ -223,6 +300,11 @@ static void moves(const void *context, const void *from, struct explorer *explor
     }
     for (unsigned m = 0; m < rules->masters && state.losses > 0; m++)
         forget(rules, &state, m, explorer);
+    for (unsigned m = 0; m < rules->masters && rules->strict; m++) {
+        for (unsigned other = 0; other < rules->masters; other++)
+            read_for(rules, &state, m, other, explorer);
+        certify(rules, &state, m, explorer);
+    }
 }
 
 static uint8_t renamed_set(uint8_t set, const unsigned place[SYMMETRY_MAX])
@@ -243,6 +325,7 @@ static void renamed(const struct state *from, const unsigned place[SYMMETRY_MAX]
         ret_state->hold[place[h]] = from->hold[h];
         ret_state->hold[place[h]].after = renamed_set(from->hold[h].after, place);
         for (unsigned m = 0; m < MASTERS; m++) {
+            ret_state->master[m].refuses = renamed_set(from->master[m].refuses, place);
             ret_state->master[m].grant[place[h]] = from->master[m].grant[h];
             if (from->master[m].owner == 1 + h)
                 ret_state->master[m].owner = (uint8_t)(1 + place[h]);
@@ -266,6 +349,45 @@ static bool in_order(const struct state *from, const unsigned place[SYMMETRY_MAX
     return true;
 }
 
+/* What masters are without the names of others that were read. */
+static int compare_masters(const struct state *state, unsigned a, unsigned b)
+{
+    struct master first = state->master[a], second = state->master[b];
+    first.read = second.read = 0;
+    return memcmp(&first, &second, sizeof(first));
+}
+
+/* With `strict` masters name each other, so all their orders are tried that could be the first. */
+static void sort_masters(const struct fencing_rules *rules, struct state *state)
+{
+    struct state from = *state, best;
+    unsigned place[SYMMETRY_MAX];
+    bool any = false;
+    if (!rules->strict || rules->masters > SYMMETRY_MAX) {
+        if (!rules->strict)
+            sort_records(state->master, rules->masters, sizeof(state->master[0]));
+        return;
+    }
+    for (unsigned number = 0; order_of(number, rules->masters, place); number++) {
+        struct state renamed = from;
+        bool sorted = true;
+        for (unsigned m = 0; m < rules->masters; m++) {
+            struct master *to = &renamed.master[place[m]];
+            *to = from.master[m];
+            to->read = 0;
+            for (unsigned other = 0; other < rules->masters; other++)
+                to->read |= (uint8_t)((from.master[m].read >> other & 1u) << place[other]);
+        }
+        for (unsigned m = 1; m < rules->masters; m++)
+            sorted = sorted && compare_masters(&renamed, m - 1, m) <= 0;
+        if (!sorted || (any && memcmp(&renamed, &best, sizeof(best)) >= 0))
+            continue;
+        best = renamed;
+        any = true;
+    }
+    *state = best;
+}
+
 static void canonical(const void *context, void *ret_state)
 {
     const struct fencing_rules *rules = context;
@@ -278,7 +400,7 @@ static void canonical(const void *context, void *ret_state)
         if (!in_order(&from, place, rules->holds))
             continue;
         renamed(&from, place, &state);
-        sort_records(state.master, rules->masters, sizeof(state.master[0]));
+        sort_masters(rules, &state);
         if (!any || memcmp(&state, ret_state, sizeof(state)) < 0)
             memcpy(ret_state, &state, sizeof(state));
         any = true;

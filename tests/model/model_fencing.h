@@ -8,6 +8,10 @@
  * A token that a master refuses to take, as it is too far ahead of its clock, is a request that
  * never comes. That the others are not too far ahead is what SEED_ABOVE_HAD says.
  *
+ * With `strict`, a master that lost its counter needs a certificate. The others are read for that
+ * at any time, one after the other. A round may have a part that began before that: a master
+ * which was read refuses it from then on. A round that begins later may not be refused.
+ *
  * Numbers are only compared. So a grant names any number above the master's counter, whatever
  * clocks and proposals made it, and a state keeps the order of its numbers and not their size.
  */
@@ -28,6 +32,7 @@ enum seed {
 struct fencing_rules {
     unsigned masters, needed, holds;
     unsigned restarts; /* masters that lose their keys and counters, at most */
+    bool strict;  /* counters are certified, and no clock is asked: `seed` is not used */
     bool fill_in; /* masters without the key get it, with the token, once the token is told */
     enum seed seed;
 
@@ -38,6 +43,13 @@ struct fencing_rules {
     bool filled_counts; /* so do masters that are filled in */
     bool lowered;       /* a master that is filled in takes the token for its counter */
     bool not_above;     /* a grant may name the counter itself */
+    /* and of strict: */
+    bool too_few;      /* one less than a quorum of the others is read */
+    bool lost_tell;    /* a master that is not certified is read all the same */
+    bool lost_vote;    /* it grants, and takes tokens */
+    bool rounds_go_on; /* the others go on with rounds that were begun before they were read */
+    bool floor_stays;  /* a master that takes a token does not tell it when it is read */
+    bool late_counts;  /* what was read for an earlier loss certifies after a later one */
 };
 
 extern const struct model fencing_model;

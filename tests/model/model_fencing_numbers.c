@@ -13,6 +13,8 @@ static void for_numbers(struct state *state, number_fn *call, uint8_t *context)
     for (unsigned m = 0; m < MASTERS; m++) {
         call(&state->master[m].counter, context);
         call(&state->master[m].named, context);
+        call(&state->master[m].floor, context);
+        call(&state->master[m].found, context);
         for (unsigned h = 0; h < HOLDS; h++)
             call(&state->master[m].grant[h].number, context);
     }

@@ -30,6 +30,11 @@ struct master {
     uint8_t owner; /* 1 + the last hold that got the key; it may be gone since */
     uint8_t counter;
     uint8_t named; /* the greatest number that it named itself; kept for SEED_ABOVE_NAMED */
+    uint8_t floor; /* strict: no token that it named or took is above it */
+    uint8_t lost;  /* strict: it is not certified */
+    uint8_t read;  /* strict, lost: the set of masters that were read for it */
+    uint8_t found; /* the greatest floor of these */
+    uint8_t refuses; /* strict: the set of holds that had begun when it was read last */
     struct grant grant[HOLDS];
 };
 

@@ -18,6 +18,7 @@
         __VA_ARGS__                                                                            \
     }
 #define OF_THREE .masters = 3, .needed = 2
+#define STRICT .strict = true
 #define DRIFT .drift = 1, .skew = 1
 #define FILLS .extends = true, .fill_in = FILL_AFTER_YES
 
@@ -116,6 +117,10 @@ const struct variant variants[] = {
     {NULL, "fencing: four masters", FENCE(.masters = 4, .needed = 3, .holds = 2), false},
     {NULL, "fencing: four masters, a restart, filled in",
      FENCE(.masters = 4, .needed = 3, .holds = 2, .restarts = 1, .fill_in = true), true},
+    {NULL, "fencing: strict, a restart", FENCE(OF_THREE, .holds = 2, .restarts = 1, STRICT),
+     false},
+    {NULL, "fencing: strict, two restarts, filled in",
+     FENCE(OF_THREE, .holds = 2, .restarts = 2, .fill_in = true, STRICT), true},
     /* ---- fencing tokens, a rule broken ---- */
     {"R2", "fencing: two of four are a majority", FENCE(.masters = 4, .needed = 2, .holds = 2),
      false},
@@ -135,6 +140,18 @@ const struct variant variants[] = {
      FENCE(OF_THREE, .holds = 2, .restarts = 1, .seed = SEED_ZERO), false},
     {"R11", "fencing: a master takes a token far ahead of its clock",
      FENCE(OF_THREE, .holds = 2, .restarts = 1, .seed = SEED_ABOVE_NAMED), false},
+    {"R11", "fencing: strict, a master without a certificate votes",
+     FENCE(OF_THREE, .holds = 2, .restarts = 1, STRICT, .lost_vote = true), false},
+    {"R11", "fencing: strict, less than a quorum of the others is read",
+     FENCE(OF_THREE, .holds = 2, .restarts = 1, STRICT, .too_few = true), false},
+    {"R11", "fencing: strict, one that is read has no certificate",
+     FENCE(OF_THREE, .holds = 2, .restarts = 2, STRICT, .lost_tell = true), false},
+    {"R11", "fencing: strict, rounds go on where masters were read",
+     FENCE(OF_THREE, .holds = 2, .restarts = 1, STRICT, .rounds_go_on = true), false},
+    {"R11", "fencing: strict, a token that is taken does not raise the floor",
+     FENCE(OF_THREE, .holds = 2, .restarts = 1, STRICT, .floor_stays = true), false},
+    {"R11", "fencing: strict, what was read for an earlier loss counts",
+     FENCE(OF_THREE, .holds = 2, .restarts = 2, STRICT, .late_counts = true), false},
 };
 /* clang-format on */
 const size_t variant_count = sizeof(variants) / sizeof(variants[0]);
