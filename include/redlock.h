@@ -150,6 +150,14 @@ enum redlock_agreement {
     REDLOCK_AGREEMENT_REFUSE = 3   /* and a master that has met them does not vote */
 };
 
+/* What fencing tokens rest on where masters lose their counters: see `fencing` in
+ * redlock.conf(5). */
+enum redlock_fencing {
+    REDLOCK_FENCING_DEFAULT = 0, /* as the file says, else clock */
+    REDLOCK_FENCING_CLOCK = 1,   /* on the masters' clocks */
+    REDLOCK_FENCING_STRICT = 2   /* on the counters of the other masters */
+};
+
 /* One line of text, no newline, no secrets. Called from within other calls, on their thread
  * and while the client is locked. A call on the same client from here returns EDEADLK, and
  * redlock_close() does nothing. Be quick. */
@@ -207,11 +215,12 @@ typedef struct redlock_config {
     int64_t config_agreement; /* enum redlock_agreement */
     int64_t watch_wall_clock; /* watch-wall-clock: enum redlock_switch */
     int64_t durable;          /* enum redlock_switch: see `durable` in redlock.conf(5) */
+    int64_t fencing;          /* enum redlock_fencing; must be the same in every client */
 } redlock_config;
 #define REDLOCK_CONFIG_INIT                                                                    \
     {                                                                                          \
         sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 0,  \
-            0, 0, 0, 0, 0                                                                      \
+            0, 0, 0, 0, 0, 0                                                                   \
     }
 
 /* Open a client on the node list `file`, or on a configuration. `error` may be NULL.

@@ -23,7 +23,7 @@ lib_base = %D%/base/client_name.h %D%/base/clock.c %D%/base/clock.h %D%/base/dia
 	%D%/base/suggest.c %D%/base/suggest.h %D%/base/text.c %D%/base/text.h \
 	%D%/base/text_escape.c %D%/base/text_escape.h %D%/base/timer_heap.c \
 	%D%/base/timer_heap.h %D%/base/times.h %D%/base/wipe.c %D%/base/wipe.h
-lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/driven.c %D%/core/driven.h \
+lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/certify.c %D%/core/certify.h %D%/core/driven.c %D%/core/driven.h \
 	%D%/core/fence.c %D%/core/fence.h %D%/core/gather.c %D%/core/gather.h \
 	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_fence.c %D%/core/hold_parts.h \
 	%D%/core/hold_replies.c \
@@ -44,7 +44,7 @@ lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
 	%D%/config/read_file.h %D%/config/url.c %D%/config/url.h %D%/config/url_text.c \
 	%D%/config/url_text.h
 lib_kinds = %D%/kinds/handle_text.c %D%/kinds/handle_text.h %D%/kinds/key_rules.c \
-	%D%/kinds/key_rules.h %D%/kinds/keys.c %D%/kinds/keys.h %D%/kinds/kind.c \
+	%D%/kinds/key_rules.h %D%/kinds/fencing.h %D%/kinds/keys.c %D%/kinds/keys.h %D%/kinds/kind.c \
 	%D%/kinds/kind.h %D%/kinds/lists.h %D%/kinds/marker.h %D%/kinds/lock_view.c %D%/kinds/lock_view.h %D%/kinds/name_set.c \
 	%D%/kinds/name_set.h %D%/kinds/script_error.c %D%/kinds/script_error.h
 lib_net = %D%/net/connection.c %D%/net/connection.h \
@@ -54,6 +54,7 @@ lib_net = %D%/net/connection.c %D%/net/connection.h \
 	%D%/net/resp_writer.c %D%/net/session.c %D%/net/session.h %D%/net/tls.c %D%/net/tls.h %D%/net/tls_bio.c \
 	%D%/net/tls_context.c %D%/net/tls_files.c %D%/net/tls_internal.h
 lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node_clock.c %D%/node/node_marker.c %D%/node/node.h \
+	%D%/node/node_fence.c %D%/node/node_fence.h \
 	%D%/node/node_fitness.c %D%/node/node_handshake.c %D%/node/node_lists.c \
 	%D%/node/node_lists.h %D%/node/node_replies.c \
 	%D%/node/node_standing.c %D%/node/node_state.c %D%/node/subscriber.c \
@@ -70,7 +71,7 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
 	%D%/engine/report.c %D%/engine/report.h %D%/engine/status.c %D%/engine/status.h \
 	%D%/engine/subscribers.c %D%/engine/target.c %D%/engine/target.h \
-	%D%/engine/duplicates.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
+	%D%/engine/certify.c %D%/engine/certify.h %D%/engine/duplicates.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
 	%D%/engine/wait_signals.c
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/detach.c %D%/api/event_loop.c \
@@ -79,7 +80,7 @@ lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/query.c %D%/api/query.h \
 	%D%/api/release.c %D%/api/status.c %D%/api/stats.c %D%/api/try.c %D%/api/try.h
 
-lua_files = %D%/kinds/lists/lists_join.lua %D%/kinds/marker/marker_init.lua %D%/kinds/marker/marker_join.lua \
+lua_files = %D%/kinds/fence/fence_join.lua %D%/kinds/lists/lists_join.lua %D%/kinds/marker/marker_init.lua %D%/kinds/marker/marker_join.lua \
 	%D%/kinds/marker/marker_stamp.lua %D%/kinds/marker/marker_strict.lua \
 	%D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \
 	%D%/kinds/fair/fair_acquire.lua %D%/kinds/fair/fair_leave.lua \
@@ -105,7 +106,7 @@ lua_files = %D%/kinds/lists/lists_join.lua %D%/kinds/marker/marker_init.lua %D%/
 	%D%/kinds/reentrant/reentrant_acquire.lua %D%/kinds/reentrant/reentrant_extend.lua \
 	%D%/kinds/reentrant/reentrant_release.lua %D%/kinds/reentrant/reentrant_retake.lua \
 	%D%/kinds/reentrant/reentrant_wait.lua
-lua_parts = %D%/kinds/fence/fence_counter.lua %D%/kinds/fence/fence_grant.lua \
+lua_parts = %D%/kinds/fence/fence_certificate.lua %D%/kinds/fence/fence_counter.lua %D%/kinds/fence/fence_grant.lua \
 	%D%/kinds/fence/fence_keep.lua %D%/kinds/shared/found.lua %D%/kinds/shared/force_beside.lua \
 	%D%/kinds/fair/fair_queue.lua %D%/kinds/fair/fair_take.lua \
 	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/hand_on.lua \

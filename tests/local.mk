@@ -56,6 +56,7 @@ EXTRA_DIST += %D%/support/boot_clock.c
 EXTRA_%C%_faults_test_peer_cases_clock_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_faults_test_master_clocks_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_locks_fence_test_fencing_DEPENDENCIES = bin/server_clock.so
+EXTRA_%C%_locks_fence_test_fencing_strict_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_programs_test_cli_assume_DEPENDENCIES = bin/server_clock.so bin/redlock
 EXTRA_%C%_programs_test_cli_lists_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_members_DEPENDENCIES = bin/redlock
@@ -108,7 +109,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/config/test_config_alloc %D%/config/test_config_bad %D%/config/test_config_code \
 	%D%/config/test_config_load %D%/config/test_config_secrets %D%/config/test_config_take \
 	%D%/config/test_config_warn %D%/config/test_host %D%/config/test_list_mark %D%/config/test_password \
-	%D%/config/test_password_memory %D%/config/test_url %D%/core/test_backoff %D%/core/test_clock_watch \
+	%D%/config/test_password_memory %D%/config/test_url %D%/core/test_backoff %D%/core/test_certify %D%/core/test_clock_watch \
 	%D%/core/test_driven %D%/core/test_fence %D%/core/test_gather %D%/core/test_hold %D%/core/test_hold_end %D%/core/test_hold_every \
 	%D%/core/test_hold_extend %D%/core/test_hold_ordered %D%/core/test_hold_random \
 	%D%/core/test_hold_back %D%/core/test_hold_settle %D%/core/test_hold_void %D%/core/test_identity %D%/core/test_marker %D%/core/test_quorum \
@@ -128,7 +129,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/kinds/test_scripts_crowd %D%/kinds/test_scripts_fence \
 	%D%/kinds/test_scripts_lists %D%/kinds/test_scripts_look %D%/kinds/test_scripts_marker %D%/locks/fair/test_fair %D%/locks/fair/test_fair_gone \
 	%D%/locks/fair/test_fair_mixed %D%/locks/fair/test_scripts_fair \
-	%D%/locks/fair/test_wait_fair %D%/locks/fence/test_fencing %D%/locks/plain/test_contend %D%/locks/plain/test_hold_real %D%/locks/plain/test_lazy %D%/locks/plain/test_lock_delay \
+	%D%/locks/fair/test_wait_fair %D%/locks/fence/test_fencing %D%/locks/fence/test_fencing_strict %D%/locks/plain/test_contend %D%/locks/plain/test_hold_real %D%/locks/plain/test_lazy %D%/locks/plain/test_lock_delay \
 	%D%/locks/plain/test_quorum_real %D%/locks/plain/test_scripts_denied \
 	%D%/locks/plain/test_scripts_model %D%/locks/plain/test_scripts_queue \
 	%D%/locks/plain/test_scripts_wake %D%/locks/plain/test_wait \

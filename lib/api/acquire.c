@@ -111,12 +111,14 @@ static void begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
 static void wait_for_nodes(struct rl_acquire *acquire, int64_t now_ns)
 {
     assert(acquire->phase == RL_ACQ_CONNECTING);
-    uint64_t voting = rl_nodes_to_ask(&acquire->call.client->nodes, now_ns);
+    struct rl_nodes *nodes = &acquire->call.client->nodes;
+    uint64_t voting = rl_nodes_to_ask(nodes, now_ns);
+    uint64_t of_use = acquire->options.fenced ? rl_nodes_to_fence(nodes, voting) : voting;
     int64_t backlog_ns = acquire->give_up_ns;
     if (acquire->try_once)
         backlog_ns = rl_earlier_ns(backlog_ns, acquire->began_ns + acquire->ttl_ns);
-    bool waits = rl_call_awaits_nodes(&acquire->call, voting, nodes_until_ns(acquire, now_ns),
-                                      backlog_ns, now_ns);
+    bool waits = rl_call_awaits_nodes(&acquire->call, voting, of_use,
+                                      nodes_until_ns(acquire, now_ns), backlog_ns, now_ns);
     if (waits && !rl_call_in_backlog(&acquire->call))
         return;
     /* Connecting has a budget of its own: the first round gets all of the caller's wait, less

@@ -255,6 +255,8 @@ void rl_acquire_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb
         [RL_VOTE_FAILED] = REDLOCK_VOTE_FAILED,
     };
     assert(!call->done);
+    if (vote_reply->stale && (verb == RL_ACQUIRE || verb == RL_EXTEND))
+        rl_acquire_of(call)->broke |= rl_bit(node->index);
     /* It granted the lock, and then did not take the fencing token of another grant. */
     if (verb == RL_EXTEND && vote_reply->vote == RL_VOTE_FAILED)
         rl_report_vote(call, node->index, REDLOCK_VOTE_FAILED, vote_reply);

@@ -172,7 +172,7 @@ static void extend_step(struct rl_call *call, int64_t now_ns)
             rl_call_due(call, until_ns);
         else
             extend_end(call, REDLOCK_ENOQUORUM, now_ns);
-    } else if (!rl_call_awaits_nodes(call, voting, until_ns, until_ns, now_ns)) {
+    } else if (!rl_call_awaits_nodes(call, voting, voting, until_ns, until_ns, now_ns)) {
         extend_start(extend, voting, now_ns);
     }
 }

@@ -117,6 +117,7 @@ static void settle(redlock *client)
     client->nodes.settings.drain_limit_ns = config->max_ttl_ms * RL_NS_PER_MS;
     client->nodes.settings.guard = config->guard;
     client->nodes.settings.durable = config->durable == REDLOCK_ON;
+    client->nodes.settings.fencing_strict = config->fencing == REDLOCK_FENCING_STRICT;
     client->nodes.settings.lists.agreement = config->config_agreement;
     rl_list_mark_of(config, &client->nodes.settings.lists.own);
     client->nodes.settings.check_ns = RL_ASK_INFO_MS * RL_NS_PER_MS;
@@ -208,6 +209,7 @@ static redlock *new_client(const redlock_config *config)
     client->background.sleeps_until_ns = INT64_MAX;
     client->leases.release_retry_ns = client->leases.fill_in.due_ns = INT64_MAX;
     client->nodes.proof.again_ns = INT64_MAX;
+    client->nodes.certifying.again_ns = INT64_MAX;
     client->log.write = config->log;
     client->log.context = config->log_context;
     client->log.level = config->log_level ? config->log_level : REDLOCK_LOG_WARNING;

@@ -47,6 +47,7 @@ enum rl_setting {
     RL_SETTING_CONFIG_AGREEMENT,
     RL_SETTING_WATCH_WALL_CLOCK,
     RL_SETTING_DURABLE,
+    RL_SETTING_FENCING,
     RL_SETTING_COUNT
 };
 
@@ -88,6 +89,7 @@ struct rl_config {
     int durable;          /* enum redlock_switch; never _DEFAULT */
     int config_agreement; /* enum redlock_agreement; never _DEFAULT */
     int watch_wall_clock; /* enum redlock_switch; never _DEFAULT */
+    int fencing;          /* enum redlock_fencing; never _DEFAULT */
     bool holds_password;  /* a URL of the file has a password in it */
     char *file;           /* for messages; NULL: built in code alone */
     struct rl_place places[RL_SETTING_COUNT];

@@ -13,6 +13,7 @@
 
 #define DIGITS_MAX 13 /* of the longest duration */
 #define HASH_DIGITS 8
+#define STRICT_WORD "certified" /* behind the guard's: fencing strict */
 
 /* By enum rl_guard. */
 static const char *const guard_words[] = {"open", "guard", "marker", "strict"};
@@ -42,6 +43,7 @@ void rl_list_mark_of(const struct rl_config *config, struct rl_list_mark *ret_ma
         .max_ttl_ms = config->max_ttl_ms,
         .drift_ppm = (int64_t)(config->drift_factor * 1e6 + 0.5),
         .guard = config->guard,
+        .strict = config->fencing == REDLOCK_FENCING_STRICT,
     };
     for (unsigned i = 0; i < config->node_count; i++)
         ret_mark->addresses += rl_node_mark(&config->nodes[i]);
@@ -51,8 +53,9 @@ void rl_list_mark_write(const struct rl_list_mark *mark, char ret_text[RL_LIST_M
 {
     int len =
         snprintf(ret_text, RL_LIST_MARK_MAX + 1,
-                 "n%u-ttl%" PRId64 "-drift%" PRId64 "-%s-%08" PRIx32, mark->nodes,
-                 mark->max_ttl_ms, mark->drift_ppm, guard_words[mark->guard], mark->addresses);
+                 "n%u-ttl%" PRId64 "-drift%" PRId64 "-%s%s-%08" PRIx32, mark->nodes,
+                 mark->max_ttl_ms, mark->drift_ppm, guard_words[mark->guard],
+                 mark->strict ? STRICT_WORD : "", mark->addresses);
     assert(len > 0 && len <= RL_LIST_MARK_MAX);
 }
 
@@ -71,6 +74,9 @@ void rl_list_mark_compare(const struct rl_list_mark *its, const struct rl_list_m
     else if (its->guard != own->guard)
         snprintf(ret_text, size, "its guard is %s, here %s", rl_guard_word(its->guard),
                  rl_guard_word(own->guard));
+    else if (its->strict != own->strict)
+        snprintf(ret_text, size, "its fencing is %s, here %s", its->strict ? "strict" : "clock",
+                 own->strict ? "strict" : "clock");
     else if (its->drift_ppm != own->drift_ppm)
         snprintf(ret_text, size, "its drift-factor is 0.%06" PRId64 ", here 0.%06" PRId64,
                  its->drift_ppm, own->drift_ppm);
@@ -120,6 +126,7 @@ bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_ma
         if (!rl_skip(&cursor, guard_words[i]))
             continue;
         ret_mark->guard = i;
+        ret_mark->strict = rl_skip(&cursor, STRICT_WORD);
         return rl_skip(&cursor, "-") && take_hash(&cursor, &ret_mark->addresses);
     }
     return false;

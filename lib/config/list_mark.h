@@ -14,6 +14,7 @@ struct rl_list_mark {
     int64_t drift_ppm;  /* drift-factor, in millionths */
     int guard;          /* enum rl_guard */
     uint32_t addresses; /* of rl_node_mark(), in any order */
+    bool strict;        /* fencing strict */
 };
 
 #define RL_LIST_MARK_MAX 63 /* bytes */

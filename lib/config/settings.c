@@ -43,11 +43,12 @@ static parse_fn parse_duration, parse_factor, parse_word, parse_client_name;
 static override_fn override_duration, override_factor, override_guard, override_client_name,
     override_background, override_word;
 
-/* Indexed by enum rl_guard, redlock_switch, redlock_background and redlock_agreement. */
+/* Each is indexed by its enum. */
 static const char *const guards[] = {"off", "on", "marker", "strict", NULL};
 static const char *const switches[] = {"", "on", "off", NULL};
 static const char *const backgrounds[] = {"", "auto", "always", "never", NULL};
 static const char *const agreements[] = {"", "off", "warn", "refuse", NULL};
+static const char *const fencings[] = {"", "clock", "strict", NULL};
 
 #define NAMES(text, member)                                                                    \
     .name = text, .code_name = #member, .offset = offsetof(struct rl_config, member),          \
@@ -102,6 +103,10 @@ static const struct row table[RL_SETTING_COUNT] = {
                             .one_of = "on or off", .override = override_word,
                             .one_in_code = "REDLOCK_ON or REDLOCK_OFF",
                             .standard.word = REDLOCK_OFF},
+    [RL_SETTING_FENCING] = {NAMES("fencing", fencing), .parse = parse_word, .words = fencings,
+                            .one_of = "clock or strict", .override = override_word,
+                            .one_in_code = "REDLOCK_FENCING_CLOCK or _STRICT",
+                            .standard.word = REDLOCK_FENCING_CLOCK},
 };
 
 /* ---- types of values ------------------------------------------------------------------ */
@@ -240,9 +245,8 @@ static int parse_client_name(const struct row *row, void *value, const char *tex
     char *name = rl_copy(text, len);
     if (!name)
         return rl_problem_no_memory(problem);
-    char **old = value;
-    free(*old);
-    *old = name;
+    free(*(char **)value);
+    *(char **)value = name;
     return 0;
 }
 
@@ -250,10 +254,8 @@ static int override_client_name(const struct row *row, void *value, const void *
                                 struct rl_problem *problem)
 {
     const char *name = *(const char *const *)given;
-    if (!name)
-        return 0;
-    int code = parse_client_name(row, value, name, strlen(name), problem);
-    return code < 0 ? code : 1;
+    int code = name ? parse_client_name(row, value, name, strlen(name), problem) : 0;
+    return name && code == 0 ? 1 : code;
 }
 
 static int override_background(const struct row *row, void *value, const void *given,
@@ -269,10 +271,10 @@ static int override_background(const struct row *row, void *value, const void *g
 static int override_word(const struct row *row, void *value, const void *given,
                          struct rl_problem *problem)
 {
-    int64_t wanted = *(const int64_t *)given, most = 0;
-    while (row->words[most + 1])
-        most++;
-    if (wanted < 0 || wanted > most)
+    int64_t wanted = *(const int64_t *)given, count = 0;
+    while (row->words[count])
+        count++;
+    if (wanted < 0 || wanted >= count)
         return rl_problem_set(problem, 0, "is %s, or 0 (as the file says)", row->one_in_code);
     *(int *)value = wanted > 0 ? (int)wanted : *(int *)value;
     return wanted > 0;

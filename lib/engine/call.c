@@ -189,13 +189,13 @@ void rl_call_abort(struct rl_call *call, int64_t now_ns)
         rl_call_finish(call, REDLOCK_ECANCELED);
 }
 
-bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, int64_t until_ns,
-                          int64_t backlog_ns, int64_t now_ns)
+bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use,
+                          int64_t until_ns, int64_t backlog_ns, int64_t now_ns)
 {
     redlock *client = call->client;
     int64_t again_ns;
     assert(!call->done);
-    assert((voting & ~rl_all(client->nodes.n)) == 0);
+    assert((voting & ~rl_all(client->nodes.n)) == 0 && (of_use & ~voting) == 0);
     if (now_ns < backlog_ns && rl_nodes_saturated(&client->nodes, voting, now_ns)) {
         if (!rl_call_in_backlog(call))
             rl_list_append(&client->calls.backlog, &call->backlog);
@@ -203,7 +203,7 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, int64_t until_n
         return true;
     }
     leave_backlog(call);
-    if (now_ns >= until_ns || rl_nodes_ready(&client->nodes, voting, now_ns, &again_ns))
+    if (now_ns >= until_ns || rl_nodes_ready(&client->nodes, of_use, now_ns, &again_ns))
         return false;
     rl_call_due(call, again_ns < until_ns ? again_ns : until_ns);
     return true;

@@ -66,11 +66,11 @@ static inline bool rl_call_in_backlog(const struct rl_call *call)
     return rl_list_has(&call->client->calls.backlog, &call->backlog);
 }
 
-/* Is it worth waiting for more nodes than `voting`: until `until_ns` for connections, until
- * `backlog_ns` for nodes that have too many requests? If so, the call is due again, or it joins
- * the backlog, which is served in order. */
-bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, int64_t until_ns,
-                          int64_t backlog_ns, int64_t now_ns);
+/* Is it worth waiting for more nodes than `voting`, of which these are `of_use`: until
+ * `until_ns` for connections, until `backlog_ns` for nodes that have too many requests? If so,
+ * the call is due again, or it joins the backlog, which is served in order. */
+bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use,
+                          int64_t until_ns, int64_t backlog_ns, int64_t now_ns);
 
 /* Nodes may have room again: resume calls of the backlog while they have. */
 void rl_backlog_resume(redlock *client, int64_t now_ns);

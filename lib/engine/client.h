@@ -3,7 +3,7 @@
  *   call        one call of the user: waits for nodes, for a round, for time (call.h)
  *   lease       one token on the nodes: a hold (core) and its requests (lease.h)
  *   node        one master (node.h)
- * subscriber the connection that tells of its releases (subscriber.h)
+ *   subscriber  the connection that tells of its releases (subscriber.h)
  *   wait queue  the calls that wait for one name, in their order (wait_queue.h)
  *   lock        the user's handle: refers to the lease, and knows the deadline by itself
  *   callback    a report to the user that is still to be made (callbacks.h)
@@ -37,8 +37,7 @@
 struct rl_call;
 struct rl_lease;
 
-/* A user's handle, until the client closes: a late thread finds "not held" and no other object.
- */
+/* A user's lock, until the client closes: a late thread finds "not held", and no other lock. */
 struct redlock_lock {
     struct rl_shown shown;
     redlock *client;

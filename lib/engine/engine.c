@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 
+#include "engine/certify.h"
 #include "engine/lease.h"
 #include "engine/probe.h"
 
@@ -17,6 +18,7 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     redlock *client = owner;
     assert(node->index < client->nodes.n && node == &client->nodes.all[node->index]);
     rl_duplicates_find(client, now_ns);
+    rl_certify_go_on(client, now_ns);
     if (node->mode == RL_UP)
         rl_wait_queues_node_up(client, node->index, now_ns);
     rl_renewals_node_changed(client, now_ns);
@@ -53,6 +55,7 @@ const struct rl_node_events rl_engine_node_events = {
     .proved = rl_duplicates_proved,
     .voided = on_voided,
     .disagrees = rl_lists_disagree,
+    .certified = rl_certify_told,
     .changed = on_changed,
     .log = rl_client_log,
 };
@@ -188,6 +191,8 @@ static void tick(redlock *client, int64_t now_ns)
         rl_node_tick(&client->nodes.all[i], now_ns);
     if (now_ns >= client->nodes.proof.again_ns)
         rl_duplicates_find(client, now_ns);
+    if (now_ns >= client->nodes.certifying.again_ns)
+        rl_certify_go_on(client, now_ns);
     rl_subs_tick(client, now_ns);
     if (now_ns >= client->leases.release_retry_ns)
         rl_leases_retry_releases(client, now_ns);
@@ -207,6 +212,7 @@ static int64_t due_ns(redlock *client)
     due = rl_earlier_ns(due, client->leases.release_retry_ns);
     due = rl_earlier_ns(due, client->nodes.proof.again_ns);
     due = rl_earlier_ns(due, client->leases.fill_in.due_ns);
+    due = rl_earlier_ns(due, client->nodes.certifying.again_ns);
     for (unsigned i = 0; i < client->nodes.n; i++)
         due = rl_earlier_ns(due, rl_node_due_ns(&client->nodes.all[i]));
     return due;

@@ -52,6 +52,7 @@ struct rl_lease {
     } renewal;
     uint64_t void_due; /* nodes whose votes are to be taken off: lease_void.c */
     int64_t budget_ns; /* the time that one node has in a round */
+    uint64_t certificates; /* client->nodes.certificates, when its round began */
     int64_t retry_ns;  /* no release may be sent before then */
     size_t token_len;
     char token[RL_TOKEN_MAX + 1];

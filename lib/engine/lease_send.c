@@ -15,6 +15,7 @@
 struct request {
     struct rl_request is;
     bool native;                     /* the native pair, no script */
+    bool certified;                  /* shows the node's certificate: the bytes are its own */
     unsigned number;                 /* rl_script_number */
     size_t by_hash_len, by_body_len; /* 0: not encoded yet */
     char *by_hash, *by_body;
@@ -94,6 +95,25 @@ static void request_init(struct request *request, const struct rl_lease *lease,
         request->is.reserve_ms = rl_nodes_reserve_ms(&client->nodes);
     if (fenced)
         fence(&request->is, lease);
+    request->certified = fenced && client->nodes.settings.fencing_strict &&
+                         (request->is.writes_back || rl_verb_of(script) == RL_ACQUIRE);
+}
+
+/* With `fencing strict`: show the node's certificate. False: this round may not, and `why`. */
+static bool certify(struct request *request, const struct rl_lease *lease,
+                    const struct rl_node *node, struct rl_vote_reply *ret_failed)
+{
+    const struct rl_certificate *certificate = &node->fence.certificate;
+    if (!request->certified)
+        return true;
+    request->is.certificate = certificate->id;
+    request->by_hash_len = request->by_body_len = 0;
+    if (rl_certificate_serves(certificate, lease->certificates))
+        return true;
+    *ret_failed = (struct rl_vote_reply){.vote = RL_VOTE_FAILED,
+                                         .why = rl_node_fence_why(node),
+                                         .stale = rl_is_certified(certificate)};
+    return false;
 }
 
 static size_t encode(const struct request *request, bool by_body, char *bytes)
@@ -159,7 +179,11 @@ static unsigned send(struct rl_lease *lease, enum rl_verb script, uint64_t nodes
         if (lease->hold.phase == RL_HOLD_ENDING)
             break;
         enum rl_verb verb = rl_verb_of(script);
-        if (put(&request, lease, node, node->current, now_ns))
+        struct rl_vote_reply failed;
+        bool may = certify(&request, lease, node, &failed);
+        if (!may)
+            rl_lease_on_vote(lease, node, verb, &failed);
+        if (may && put(&request, lease, node, node->current, now_ns))
             rl_hold_sent(&lease->hold, i, node->current, verb, true);
         else
             events |= rl_hold_unsent(&lease->hold, i, verb, now_ns);

@@ -27,6 +27,16 @@ uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns)
     return rl_count(prompt) > rl_quorum_needed(nodes->n) ? prompt : voting;
 }
 
+uint64_t rl_nodes_to_fence(const struct rl_nodes *nodes, uint64_t voting)
+{
+    assert((voting & ~rl_all(nodes->n)) == 0);
+    for (unsigned i = 0; nodes->settings.fencing_strict && i < nodes->n; i++) {
+        if (!rl_is_certified(&nodes->all[i].fence.certificate))
+            voting &= ~rl_bit(i);
+    }
+    return voting;
+}
+
 int rl_nodes_first(const struct rl_nodes *nodes, uint64_t voting, const void *name, size_t len)
 {
     assert((voting & ~rl_all(nodes->n)) == 0);

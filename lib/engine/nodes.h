@@ -19,6 +19,8 @@ struct rl_nodes {
     struct rl_node *all;
     struct rl_node_settings settings;
     struct rl_proof proof;
+    struct rl_certifying certifying;
+    uint64_t certificates; /* how often one has changed */
     int64_t opened_ns;   /* since when the client connects */
     int64_t majority_ns; /* when a majority was first able to vote; 0: not yet */
     bool warm;           /* a round has been begun */
@@ -26,6 +28,9 @@ struct rl_nodes {
 
 /* The nodes that a round asks now. */
 uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns);
+
+/* Those of these nodes of which a fencing token may come. */
+uint64_t rl_nodes_to_fence(const struct rl_nodes *nodes, uint64_t voting);
 
 /* The node that a round asks first after a split, the same for all clients; -1: none votes. */
 int rl_nodes_first(const struct rl_nodes *nodes, uint64_t voting, const void *name, size_t len);

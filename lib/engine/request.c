@@ -3,6 +3,7 @@
 
 #include "engine/request.h"
 
+#include "kinds/fencing.h"
 #include "kinds/keys.h"
 #include "kinds/marker.h"
 #include "kinds/name_set.h"
@@ -133,23 +134,29 @@ size_t rl_request_encode(const struct rl_request *request, bool by_body,
     const char *more = fenced_args(request);
     const char counter[] = {*more ? request->counter : '\0', '\0'};
     size_t keys = (strlen(script->keys) + strlen(counter)) * rl_names_count(request->target);
+    const unsigned certified = request->certificate != NULL;
     struct rl_out out;
     assert(script->body && script->sha); /* the kind has this script */
     assert(!*more || (script->fenced_body && script->fenced_sha));
     assert(!request->strict || script->strict_sha);
+    assert(!certified || *more);
     rl_out_init(&out, ret_bytes, RL_REQUEST_MAX);
-    rl_put_array(&out, 4u + request->strict +
+    rl_put_array(&out, 4u + request->strict + 2 * certified +
                            (unsigned)(keys + strlen(script->args) + strlen(more)));
     rl_put_text(&out, by_body ? "EVAL" : "EVALSHA");
     put_script(&out, script, *more, request->strict, by_body);
-    rl_put_number(&out, (int64_t)keys);
+    rl_put_number(&out, (int64_t)keys + certified);
     put_keys(&out, script->keys, request->target);
     put_keys(&out, counter, request->target);
+    if (certified)
+        rl_put_text(&out, RL_FENCING_KEY);
     rl_put_bulk(&out, request->nonce, sizeof(request->nonce));
     for (const char *which = script->args; *which; which++)
         put_argument(&out, request, *which);
     for (const char *which = more; *which; which++)
         put_argument(&out, request, *which);
+    if (certified)
+        rl_put_text(&out, request->certificate);
     assert(!out.overflow);
     return out.len;
 }

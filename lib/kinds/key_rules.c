@@ -3,6 +3,7 @@
 
 #include "kinds/key_rules.h"
 
+#include "kinds/fencing.h"
 #include "kinds/lists.h"
 #include "kinds/marker.h"
 
@@ -68,6 +69,9 @@ const char *rl_key_name_clash(const void *name, size_t len)
     if (is(name, len, RL_LISTS_KEY))
         return "a lock's name can't be " RL_LISTS_KEY
                ": it tells which node lists the clients of a master have";
+    if (is(name, len, RL_FENCING_KEY))
+        return "a lock's name can't be " RL_FENCING_KEY
+               ": it tells whether a master has its fencing counters";
     if (is_braced(name, len))
         return "a lock's name can't be in braces as a whole: its keys would be those of the "
                "name inside of them; have text before or behind the braces";

@@ -7,11 +7,13 @@
 
 #include "kinds/scripts.h" /* generated from lib/kinds/FOLDER/NAME.lua */
 
+#include "kinds/fencing.h"
 #include "kinds/lists.h"
 #include "kinds/marker.h"
 
 #include <string.h>
 
+const char *const rl_fence_join = rl_script_fence_join;
 const char *const rl_lists_join = rl_script_lists_join;
 const char *const rl_marker_join = rl_script_marker_join;
 const char *const rl_marker_init = rl_script_marker_init;

@@ -25,6 +25,7 @@ enum rl_request_type {
     RL_REQUEST_FSYNC, /* CONFIG GET *appendfsync* */
     RL_REQUEST_STAMP, /* marker_stamp.lua */
     RL_REQUEST_LISTS, /* lists_join.lua */
+    RL_REQUEST_FENCE, /* fence_join.lua */
     RL_REQUEST_PING,
     RL_REQUEST_ONEWAY,
     RL_REQUEST_TEACH,
@@ -50,7 +51,7 @@ struct rl_inflight {
     };
     union {
         char nonce[RL_NONCE_LEN]; /* a script: what the reply must begin with; JOIN, LISTS,
-                                     TEACH, RECALL */
+                                     FENCE, TEACH, RECALL */
         struct {
             const char *bytes; /* the lease's: it lives until its replies have come */
             size_t len;

@@ -25,6 +25,7 @@
 #include "core/reconnect.h"
 #include "net/tls.h"
 #include "net/connection.h"
+#include "node/node_fence.h"
 #include "node/node_lists.h"
 
 enum rl_mode { RL_DOWN, RL_CONNECTING, RL_AUTH, RL_GREETING, RL_UP };
@@ -43,6 +44,7 @@ struct rl_vote_reply {
     const char *details; /* with_details */
     size_t details_len;
     const char *why; /* FAILED: the master's error text */
+    bool stale;      /* FAILED: it would have to be asked with a newer certificate */
 };
 
 /* The callbacks of a node's owner. */
@@ -67,6 +69,9 @@ struct rl_node_events {
     void (*voided)(void *owner, struct rl_node *node, int64_t now_ns);
     /* Some of its clients have that node list, which is another one than ours. */
     void (*disagrees)(void *owner, struct rl_node *node, const struct rl_list_mark *other);
+    /* It told its certificate (certify.h); an empty one: it could not. */
+    void (*certified)(void *owner, struct rl_node *node, const struct rl_certificate *told,
+                      int64_t now_ns);
     /* The node is UP or lost, or what is known of its server has changed. The owner must look
      * at duplicates, at releases that are due, and at calls that wait for this node. */
     void (*changed)(void *owner, struct rl_node *node, int64_t now_ns);
@@ -89,6 +94,7 @@ struct rl_node_settings {
     int64_t check_ns; /* how often a node that votes is asked again whether it may */
     int guard;        /* enum rl_guard */
     bool durable;     /* the setting of that name */
+    bool fencing_strict;
     struct rl_lists_settings lists;
     bool watched; /* somebody holds a lock: ask even if no other request is sent */
     struct rl_driven driven;
@@ -129,6 +135,7 @@ struct rl_node {
     const char *fsync_wrong; /* by CONFIG: a word for marker_stamp.lua; "": nothing */
     const char *durable_why; /* why it has no stamp; NULL: it has one, or nobody asks for it */
     struct rl_node_lists lists;
+    struct rl_node_fence fence;
     enum rl_fitness fitness;
     struct rl_clock_watch clock_watch;
     int64_t info_epoch;    /* of our clock, when INFO was sent last */

@@ -72,6 +72,10 @@ void rl_node_ask_info(struct rl_node *node, int64_t now_ns)
     node->info_epoch = rl_clock_epoch(node->settings->clock);
     if (node->settings->durable)
         rl_node_ask_fsync(node, now_ns);
+    if (node->settings->fencing_strict && !rl_node_ask_fence(node, "look", "", 0, now_ns)) {
+        node->ask_info_ns = now_ns + RL_ASK_AGAIN_NS;
+        return;
+    }
     bool asked = !rl_lists_wanted(&node->settings->lists) ||
                  rl_node_ask_lists(node, now_ns, deadline_ns);
     asked = asked && ask(node, RL_REQUEST_INFO, NULL, &out, now_ns, deadline_ns);
@@ -159,6 +163,9 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
         break;
     case RL_REQUEST_LISTS:
         rl_node_take_lists(node, inflight, reply, text, now_ns);
+        break;
+    case RL_REQUEST_FENCE:
+        rl_node_take_fence(node, inflight, reply, text, now_ns);
         break;
     case RL_REQUEST_PING:
         node->settings->events->pinged(node->settings->owner, node, now_ns - inflight->sent_ns);

@@ -49,6 +49,8 @@ void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
     assert_may_follow(node, mode);
     if (mode == RL_UP)
         rl_node_forget_duplicates(node);
+    else
+        node->fence.asked = false;
     node->mode = mode;
     node->since_ns = now_ns;
     node->asked_late = false;

@@ -36,6 +36,7 @@ START_TEST(test_defaults)
     ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_OFF);
     ck_assert_int_eq(config.watch_wall_clock, REDLOCK_OFF);
     ck_assert_int_eq(config.durable, REDLOCK_OFF);
+    ck_assert_int_eq(config.fencing, REDLOCK_FENCING_CLOCK);
     ck_assert(!config.holds_password);
     ck_assert_str_eq(config.file, "n.conf");
     rl_config_free(&config);
@@ -78,6 +79,17 @@ START_TEST(test_agreement)
     snprintf(list, sizeof(list), "config-agreement %s\nnode redis://a\n", texts[_i]);
     parse_good(list);
     ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_OFF + _i);
+    rl_config_free(&config);
+}
+END_TEST
+
+START_TEST(test_fencing)
+{
+    static const char *const texts[] = {"clock", "strict"};
+    char list[64];
+    snprintf(list, sizeof(list), "fencing %s\nnode redis://a\n", texts[_i]);
+    parse_good(list);
+    ck_assert_int_eq(config.fencing, REDLOCK_FENCING_CLOCK + _i);
     rl_config_free(&config);
 }
 END_TEST
@@ -287,6 +299,7 @@ int main(void)
     tcase_add_test(read, test_every_setting);
     tcase_add_loop_test(read, test_guard, 0, 3);
     tcase_add_loop_test(read, test_agreement, 0, 3);
+    tcase_add_loop_test(read, test_fencing, 0, 2);
     tcase_add_test(read, test_background);
     tcase_add_test(read, test_limits);
     tcase_add_loop_test(read, test_factors, 0, COUNT(factors));

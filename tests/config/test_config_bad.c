@@ -38,7 +38,7 @@ static const struct {
     {"port 6379\n", 1, 1,
      "unknown directive; known are node, max-ttl, ttl, node-timeout, connect-timeout, "
      "stall-limit, linger, drift-factor, guard, client-name, background, lock-delay, "
-     "config-agreement, watch-wall-clock, durable"},
+     "config-agreement, watch-wall-clock, durable, fencing"},
     {"\"node\" redis://a\n", 1, 1, "unknown directive"},
     {"{\n", 1, 1, "unknown directive; known are"},
     {"redis://a\n", 1, 1, "write node in front of it"},
@@ -100,6 +100,9 @@ static const struct {
     {"watch-wall-clock yes\n", 1, 18, "watch-wall-clock is on or off"},
     {"watch-wall-clock \"\"\n", 1, 19, "watch-wall-clock is on or off"},
     {"config-agreement \"\"\n", 1, 19, "config-agreement is off, warn or refuse"},
+    {"fencing on\n", 1, 9, "fencing is clock or strict"},
+    {"fencing Strict\n", 1, 9, "fencing is clock or strict"},
+    {"fencing \"\"\n", 1, 10, "fencing is clock or strict"},
     {"backgroud never\n", 1, 1, "did you mean background?"},
     {"background\n", 1, 11, "background needs a value"},
     {"background on\n", 1, 12, "background is auto, always or never"},

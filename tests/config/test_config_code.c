@@ -196,6 +196,7 @@ START_TEST(test_override_all)
     from.config_agreement = REDLOCK_AGREEMENT_REFUSE;
     from.watch_wall_clock = REDLOCK_ON;
     from.durable = REDLOCK_OFF;
+    from.fencing = REDLOCK_FENCING_STRICT;
     override(&from, 0);
     ck_assert_int_eq(config.max_ttl_ms, 60000);
     ck_assert_int_eq(config.ttl_ms, 5000);
@@ -211,6 +212,7 @@ START_TEST(test_override_all)
     ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_REFUSE);
     ck_assert_int_eq(config.watch_wall_clock, REDLOCK_ON);
     ck_assert_int_eq(config.durable, REDLOCK_OFF);
+    ck_assert_int_eq(config.fencing, REDLOCK_FENCING_STRICT);
     ck_assert(config.places[RL_SETTING_TTL].in_code);
     rl_config_free(&config);
     from = (redlock_config)REDLOCK_CONFIG_INIT;
@@ -294,6 +296,10 @@ static const struct {
      "redlock_config.durable: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
     {{.durable = -1},
      "redlock_config.durable: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
+    {{.fencing = REDLOCK_FENCING_STRICT + 1},
+     "redlock_config.fencing: is REDLOCK_FENCING_CLOCK or _STRICT, or 0 (as the file says)"},
+    {{.fencing = -1},
+     "redlock_config.fencing: is REDLOCK_FENCING_CLOCK or _STRICT, or 0 (as the file says)"},
     {{.client_name = ""},
      "redlock_config.client_name: client-name is empty; give it 1 to 63 bytes, or leave it "
      "out"},

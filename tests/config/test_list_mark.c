@@ -54,10 +54,12 @@ START_TEST(address_database_and_socket_count)
 END_TEST
 
 static const struct rl_list_mark marks[] = {
-    {5, 30000, 10000, RL_GUARD_ON, 0x1f2e3d4c},
-    {1, 1, 0, RL_GUARD_OFF, 0},
-    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, RL_GUARD_MARKER, 0xffffffff},
-    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, RL_GUARD_STRICT, 0xffffffff},
+    {5, 30000, 10000, RL_GUARD_ON, 0x1f2e3d4c, false},
+    {1, 1, 0, RL_GUARD_OFF, 0, false},
+    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, RL_GUARD_MARKER, 0xffffffff, false},
+    {3, 5000, 10000, RL_GUARD_ON, 5, true},
+    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, RL_GUARD_MARKER, 0xffffffff, true},
+    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, RL_GUARD_STRICT, 0xffffffff, true},
 };
 
 START_TEST(what_is_written_is_read)
@@ -71,6 +73,7 @@ START_TEST(what_is_written_is_read)
     ck_assert_int_eq(read.drift_ppm, marks[_i].drift_ppm);
     ck_assert_int_eq(read.guard, marks[_i].guard);
     ck_assert_uint_eq(read.addresses, marks[_i].addresses);
+    ck_assert_int_eq(read.strict, marks[_i].strict);
     for (size_t len = 0; len < strlen(text); len++)
         ck_assert_msg(!rl_list_mark_read(text, len, &read), "%.*s", (int)len, text);
 }
@@ -88,12 +91,14 @@ static const struct {
     struct rl_list_mark its;
     const char *text;
 } differences[] = {
-    {{3, 20000, 0, RL_GUARD_OFF, 1}, "its list has 3 masters, this one 5"},
-    {{5, 20000, 0, RL_GUARD_OFF, 1}, "its max-ttl is 20s, here 30s"},
-    {{5, 30000, 0, RL_GUARD_OFF, 1}, "its guard is off, here on"},
-    {{5, 30000, 0, RL_GUARD_STRICT, 1}, "its guard is strict, here on"},
-    {{5, 30000, 50000, RL_GUARD_ON, 1}, "its drift-factor is 0.050000, here 0.010000"},
-    {{5, 30000, 10000, RL_GUARD_ON, 1}, "it names other masters, or other databases of them"},
+    {{3, 20000, 0, RL_GUARD_OFF, 1, false}, "its list has 3 masters, this one 5"},
+    {{5, 20000, 0, RL_GUARD_OFF, 1, false}, "its max-ttl is 20s, here 30s"},
+    {{5, 30000, 0, RL_GUARD_OFF, 1, false}, "its guard is off, here on"},
+    {{5, 30000, 0, RL_GUARD_STRICT, 1, false}, "its guard is strict, here on"},
+    {{5, 30000, 50000, RL_GUARD_ON, 1, true}, "its fencing is strict, here clock"},
+    {{5, 30000, 50000, RL_GUARD_ON, 1, false}, "its drift-factor is 0.050000, here 0.010000"},
+    {{5, 30000, 10000, RL_GUARD_ON, 1, false},
+     "it names other masters, or other databases of them"},
 };
 
 START_TEST(first_difference_is_told)

@@ -6,6 +6,7 @@
 #include "cli_rig.h"
 #include "client.h"
 #include "json.h"
+#include "kinds/fencing.h"
 #include "kinds/marker.h"
 #include "terminal.h"
 
@@ -130,6 +131,55 @@ START_TEST(status_tells_of_quarantine)
 }
 END_TEST
 
+/* ---- fencing strict ------------------------------------------------------------------------
+ */
+
+#define FENCED_LOCK "lock", "--fenced", "--json", "--ttl", "1s", "name"
+
+static bool certified(unsigned node)
+{
+    return strncmp(master_do(masters, node, "GET", RL_FENCING_KEY, NULL).text, "certified ",
+                   10) == 0;
+}
+
+START_TEST(new_masters_are_certified)
+{
+    use_list("guard off\nfencing strict\n");
+    RUN(69, FENCED_LOCK);
+    for (unsigned i = 0; i < 3; i++)
+        master_do(masters, i, "FLUSHALL", NULL);
+    RUN(0, "init");
+    ck_assert(certified(0) && certified(1) && certified(2));
+    RUN(0, FENCED_LOCK);
+}
+END_TEST
+
+START_TEST(tokens_go_on_above_what_operator_says)
+{
+    use_list("guard off\nfencing strict\n");
+    RUN(0, "init");
+    RUN(0, FENCED_LOCK);
+    EXPECT_TEXT(RUN(64, "init", "--tokens-above", "5"), "has named tokens up to");
+    for (unsigned i = 0; i < 2; i++)
+        master_do(masters, i, "FLUSHALL", NULL);
+    RUN(69, FENCED_LOCK);
+    EXPECT_TEXT(RUN(64, "init", "--tokens-above", "5"), "Nothing was changed");
+    ck_assert(!certified(0));
+    RUN(0, "init", "--tokens-above", "4000000000000000");
+    ck_assert(certified(0) && certified(1) && certified(2));
+    redlock *client = client_open(getenv("REDLOCK_NODES"));
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *lock = NULL;
+    options.fenced = 1;
+    ck_assert_int_eq(redlock_try(client, "other", &options, &lock), 0);
+    ck_assert_uint_gt(redlock_fencing_token(lock), UINT64_C(4000000000000000));
+    redlock_close(client);
+    EXPECT_TEXT(RUN(64, "init", "--tokens-above", "x"), "a number from 1 to 2^52 - 1");
+    use_list("guard off\n");
+    EXPECT_TEXT(RUN(64, "init", "--tokens-above", "5"), "\"fencing strict\"");
+}
+END_TEST
+
 /* ---- a master in another one's place -------------------------------------------------------
  */
 
@@ -225,6 +275,8 @@ int main(void)
     tcase_add_loop_test(tests, what_stands_there_is_not_marked, 0, 2);
     tcase_add_test(tests, databases_are_told_apart);
     tcase_add_test(tests, status_tells_of_quarantine);
+    tcase_add_test(tests, new_masters_are_certified);
+    tcase_add_test(tests, tokens_go_on_above_what_operator_says);
     tcase_add_test(tests, replaced_master_is_marked_alone);
     tcase_add_test(tests, others_may_be_down_when_one_is_replaced);
     tcase_add_test(tests, it_asks_at_terminal);

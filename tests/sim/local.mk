@@ -17,7 +17,7 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 	%D%/sim_net_parts.h %D%/sim_parts.h %D%/sim_path.c %D%/sim_pipe.c %D%/sim_proc.c \
 	%D%/sim_proc.h %D%/sim_real.h %D%/sim_reply.c %D%/sim_request.c %D%/sim_restart.c \
 	%D%/sim_script_calls.c %D%/sim_script_parts.h %D%/sim_scripts.c \
-	%D%/sim_scripts_lists.c %D%/sim_scripts_marker.c %D%/sim_scripts_plain.c %D%/sim_scripts_qrw.c %D%/sim_plain.c %D%/sim_plain.h \
+	%D%/sim_operator.c %D%/sim_certify.h %D%/sim_scripts_certify.c %D%/sim_scripts_lists.c %D%/sim_scripts_marker.c %D%/sim_scripts_plain.c %D%/sim_scripts_qrw.c %D%/sim_plain.c %D%/sim_plain.h \
 	%D%/sim_qrw.h %D%/sim_qrw_set.c %D%/sim_reentrant.h %D%/sim_scripts_fair.c \
 	%D%/sim_scripts_fence.c %D%/sim_scripts_reentrant.c %D%/sim_rw.h %D%/sim_rw_holds.c %D%/sim_rw_release.c \
 	%D%/sim_scripts_rw.c %D%/sim_scripts_several.c %D%/sim_several.h \

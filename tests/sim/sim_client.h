@@ -20,6 +20,7 @@ struct sim_client_options {
     int background; /* likewise */
     int config_agreement;
     int watch_wall_clock;
+    int fencing;
     const char *password;
 };
 

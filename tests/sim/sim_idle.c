@@ -149,6 +149,8 @@ bool sim_idle(void)
     /* A marker may be gone that nobody has missed so far. */
     for (unsigned i = 0; sim_world.plan.marked && i < sim_world.plan.masters; i++)
         sim_master_mark(i);
+    if (sim_world.plan.certified)
+        sim_operator_certifies();
     gone = false;
     sim_fiber_new(proc, idle, NULL);
     sim_run_while(more, NULL, sim_now_ns() + ENDS_WITHIN_NS);

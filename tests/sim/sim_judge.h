@@ -7,6 +7,7 @@
 const char *sim_oracle_name(enum sim_oracle oracle);
 const char *sim_assumption_name(enum sim_assumption assumption);
 unsigned sim_assumptions_broken(void); /* a bit each */
+extern bool sim_oracle_strict; /* fencing tokens are excused by nothing but two lists */
 
 /* sim_holds.c */
 void sim_holds_begin(void);
@@ -32,6 +33,7 @@ size_t sim_counters(unsigned master);
 /* sim_fences.c: the fencing token of a hold that its program has just been told of. Its call
  * began at that true time. */
 void sim_fences_begin(void);
+uint64_t sim_fences_greatest(void); /* that anybody was told */
 void sim_look_at_fence(const struct sim_hold *hold, uint64_t token, int64_t began_ns);
 
 /* sim_holds.c: was it detached? */

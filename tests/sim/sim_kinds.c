@@ -52,6 +52,12 @@ bool sim_fenced_of(uint64_t seed)
     return sim_fenced_wanted || seed * 0xd1342543de82ef95u >> 61 == 0;
 }
 
+/* Every other one of these. */
+bool sim_certified_of(uint64_t seed)
+{
+    return sim_fenced_of(seed) && seed * 0xd6e8feb86659fd93u >> 63;
+}
+
 /* Every eighth, and it may be fenced too. */
 bool sim_marked_of(uint64_t seed)
 {

@@ -92,6 +92,9 @@ void sim_master_lose(unsigned master);  /* what it granted is as lost as by a re
 void sim_master_empty(unsigned master); /* the same, and it cuts all connections */
 void sim_master_copy(unsigned master);  /* behind them is its replica now, which was promoted */
 void sim_master_mark(unsigned master);  /* as `redlock init` does */
+bool sim_master_certified(unsigned master); /* for fencing tokens, and up */
+/* It may name tokens above that number: as `redlock init` does. */
+void sim_master_certify(unsigned master, uint64_t above);
 void sim_master_script_flush(unsigned master);
 void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* PEXPIRE */
 bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */

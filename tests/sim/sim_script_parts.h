@@ -33,9 +33,9 @@ struct sim_known_script {
     const char *name; /* NULL: the end */
     sim_script_fn *run;
 };
-extern const struct sim_known_script sim_scripts_fair[], sim_scripts_lists[],
-    sim_scripts_marker[], sim_scripts_plain[], sim_scripts_qrw[], sim_scripts_reentrant[],
-    sim_scripts_rw[], sim_scripts_several[];
+extern const struct sim_known_script sim_scripts_certify[], sim_scripts_fair[],
+    sim_scripts_lists[], sim_scripts_marker[], sim_scripts_plain[], sim_scripts_qrw[],
+    sim_scripts_reentrant[], sim_scripts_rw[], sim_scripts_several[];
 
 /* May a script call a command with such flags now? The error, or NULL. */
 const char *sim_script_enter(struct sim_run *run, unsigned flags);

@@ -4,6 +4,7 @@
 
 #include "sim_script_parts.h"
 
+#include "kinds/fencing.h"
 #include "kinds/lists.h"
 #include "kinds/marker.h"
 
@@ -124,6 +125,7 @@ static void learn(void)
     learn_alone(&sim_scripts_marker[0], rl_marker_join);
     learn_alone(&sim_scripts_lists[0], rl_lists_join);
     learn_table(true);
+    learn_alone(&sim_scripts_certify[0], rl_fence_join);
 }
 
 static const struct script *by_sha(const struct sim_word *word)

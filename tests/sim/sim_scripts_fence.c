@@ -2,7 +2,7 @@
  * a lock with fencing tokens. Held against the real ones by test_sim_master_real. */
 #include "config_auto.h"
 
-#include "sim_script_parts.h"
+#include "sim_certify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@ struct fence {
     const struct sim_word *token, *life;
     bool endless;
     double before;
+    struct sim_certificate certificate;
 };
 
 static double greater(double a, double b)
@@ -75,6 +76,21 @@ static bool is_text(const struct sim_word *word, const char *text)
     return word->len == strlen(text) && memcmp(word->bytes, text, word->len) == 0;
 }
 
+/* Behind the others: with `fencing strict` one more of each, which the rest does not see. */
+static bool take_off_certificate(struct sim_run *run, struct fence *fence)
+{
+    if (!sim_certificate_read(run, &fence->certificate))
+        return false;
+    run->n_keys -= fence->certificate.strict;
+    run->n_args -= fence->certificate.strict;
+    return true;
+}
+
+static double number_of(const char *digits)
+{
+    return digits[0] ? strtod(digits, NULL) : 0;
+}
+
 static void read_count(struct sim_run *run, struct fence *fence, const struct sim_word *count)
 {
     fence->count = (unsigned)strtoul(count->bytes, NULL, 10);
@@ -112,11 +128,18 @@ static void take_back(struct sim_run *run, size_t len)
 static void grant(struct sim_run *run, sim_script_fn *inside)
 {
     double number, ahead_us, proposed;
-    struct fence fence = {.token = from_end(run, 2), .life = from_end(run, 0)};
+    struct fence fence = {.before = 0};
+    if (!take_off_certificate(run, &fence))
+        return;
+    fence.token = from_end(run, 2);
+    fence.life = from_end(run, 0);
+    fence.before = number_of(fence.certificate.base);
     read_count(run, &fence, from_end(run, 3));
     for (unsigned i = fence.first; i <= run->n_keys; i++) {
         if (!number_in(run, i, &number))
             return;
+        if (number < 0)
+            number = number_of(fence.certificate.greatest);
         fence.before = greater(fence.before, number);
     }
     size_t len = run->call->out->len;
@@ -134,7 +157,8 @@ static void grant(struct sim_run *run, sim_script_fn *inside)
                            greater(now_us(run), proposed < most_us ? proposed : most_us));
     char text[24];
     int digits = snprintf(text, sizeof(text), "%.0f", token);
-    if (set_counters(run, &fence, &(struct sim_word){text, (size_t)digits}))
+    if (sim_certificate_raise(run, &fence.certificate, token) &&
+        set_counters(run, &fence, &(struct sim_word){text, (size_t)digits}))
         sim_script_answer_number(run, (int64_t)token);
 }
 
@@ -148,7 +172,7 @@ static bool raise(struct sim_run *run, const struct fence *fence, unsigned count
         return false;
     if (greater(number, 0) >= token)
         return true;
-    if (token > now_us(run) + ahead_us) {
+    if (!fence->certificate.strict && token > now_us(run) + ahead_us) {
         bool writes_back = is_text(from_end(run, 1), "1");
         if (writes_back)
             sim_put_error(run->call->out,
@@ -163,14 +187,21 @@ static bool raise(struct sim_run *run, const struct fence *fence, unsigned count
 
 static void keep(struct sim_run *run, sim_script_fn *inside)
 {
-    double number;
-    struct fence fence = {.token = from_end(run, 3), .life = from_end(run, 0)};
+    double number, token;
+    struct fence fence = {.before = 0};
+    if (!take_off_certificate(run, &fence))
+        return;
+    fence.token = from_end(run, 3);
+    fence.life = from_end(run, 0);
     read_count(run, &fence, from_end(run, 4));
     size_t len = run->call->out->len;
     run_inside(run, &fence, 5, inside);
     if (!run->answered || !run->yes)
         return;
     take_back(run, len);
+    if (sim_lua_number(fence.token, &token) &&
+        !sim_certificate_raise(run, &fence.certificate, token))
+        return;
     for (unsigned i = fence.first; i <= run->n_keys; i++) {
         const char *error;
         if (!number_in(run, i, &number) || !raise(run, &fence, i, number))

@@ -4,6 +4,7 @@
 
 #include "sim_script_parts.h"
 
+#include "kinds/fencing.h"
 #include "kinds/lists.h"
 #include "kinds/marker.h"
 
@@ -19,7 +20,7 @@ struct told {
 bool sim_is_marker(const char *name)
 {
     return strcmp(name, RL_MARKER_KEY) == 0 || strcmp(name, RL_QUARANTINE_KEY) == 0 ||
-           strcmp(name, RL_LISTS_KEY) == 0;
+           strcmp(name, RL_LISTS_KEY) == 0 || strcmp(name, RL_FENCING_KEY) == 0;
 }
 
 static void write_marker(const struct sim_server *server, const char *db, const char *why,

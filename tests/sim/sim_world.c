@@ -47,6 +47,7 @@ static void draw_options(struct sim_plan *plan)
     static const double drifts[] = {0, 0, 0, 0.01, 0.001, 0.05};
     struct sim_client_options *options = &plan->options;
     options->max_ttl_ms = plan->ttl_max_ms * sim_between(2, 4) / 2;
+    options->fencing = plan->certified ? REDLOCK_FENCING_STRICT : REDLOCK_FENCING_CLOCK;
     if (plan->delayed) {
         options->lock_delay_ms = sim_scale(1, plan->ttl_max_ms);
         options->max_ttl_ms += options->lock_delay_ms;
@@ -95,6 +96,7 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     plan->fenced = sim_fenced_of(seed);
     plan->members = sim_members_of(seed) && plan->family != SIM_FAIR_LOCKS &&
                     plan->family != SIM_RW_LOCKS;
+    plan->certified = sim_certified_of(seed) && !plan->members;
     plan->masters = plan->members ? draw_members() : draw_masters();
     if (plan->family == SIM_SHARED_LOCKS && plan->masters == 1)
         plan->masters = 3; /* on one it is another format */
@@ -227,7 +229,10 @@ static void begin_masters(void)
         .asked = sim_master_asked,
     };
     sim_masters_begin(&options);
+    sim_oracle_strict = plan->certified;
     for (unsigned i = 0; i < plan->masters; i++) {
+        if (plan->certified)
+            sim_master_certify(i, 0);
         bool last = i == plan->masters - 1;
         if (last ? plan->wall_apart_ns > 0 : plan->wall_apart_ns < 0)
             sim_master_step_clock(i, llabs(plan->wall_apart_ns));
@@ -242,7 +247,7 @@ static void begin_masters(void)
 bool sim_clocks_apart(void)
 {
     int64_t max_ttl_ns = sim_world.plan.options.max_ttl_ms * SIM_MS;
-    return sim_world.plan.fenced &&
+    return sim_world.plan.fenced && !sim_world.plan.certified &&
            sim_masters_apart_ns() + sim_world.back_ns > max_ttl_ns * 24 / 100;
 }
 
@@ -315,6 +320,7 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally)
     tell_plan(seed);
     begin_masters();
     sim_members_begin();
+    sim_operator_begin();
     for (unsigned i = 0; i < sim_world.plan.actors; i++)
         sim_actor_start(i, NULL);
     sim_faults_begin(sim_world.plan.work_ns);
@@ -326,6 +332,7 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally)
     sim_fault_count_all();
     if (ended)
         ended = sim_clear_up();
+    sim_operator_end();
     take_down(tally);
     if (ended) {
         sim_oracle_end();

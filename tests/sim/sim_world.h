@@ -50,11 +50,12 @@ enum sim_style {
 /* What a seed has drawn. */
 struct sim_plan {
     enum sim_family family;
-    bool fenced;  /* all locks but those of readers have fencing tokens */
-    bool marked;  /* all clients read markers, and masters lose their keys for good */
-    bool strict;  /* and each script that takes a lock looks at the marker */
-    bool delayed; /* all clients have a lock-delay */
-    bool members; /* the list of masters is changed, one at a time */
+    bool fenced;    /* all locks but those of readers have fencing tokens */
+    bool certified; /* fenced, with certificates: tokens grow whatever clocks and masters do */
+    bool marked;    /* all clients read markers, and masters lose their keys for good */
+    bool strict;    /* and each script that takes a lock looks at the marker */
+    bool delayed;   /* all clients have a lock-delay */
+    bool members;   /* the list of masters is changed, one at a time */
     unsigned masters, actors, names;
     char name[SIM_NAMES_MAX][24];
     int64_t ttl_max_ms; /* of the locks; max-ttl is no less */
@@ -140,6 +141,10 @@ enum sim_family sim_family_of(uint64_t seed);
 const char *sim_kinds_wanted(void); /* as --kinds has it */
 extern bool sim_fenced_wanted;      /* in every world */
 bool sim_fenced_of(uint64_t seed);
+bool sim_certified_of(uint64_t seed);
+void sim_operator_begin(void);     /* sim_operator.c: only in worlds with fencing strict */
+void sim_operator_end(void);
+void sim_operator_certifies(void); /* every master that is up */
 extern bool sim_marked_wanted;
 bool sim_marked_of(uint64_t seed);
 bool sim_strict_of(uint64_t seed);

@@ -6,6 +6,7 @@
 #include "sim_real_pair.h"
 
 #include "core/server_info.h"
+#include "kinds/fencing.h"
 #include "kinds/kind.h"
 #include "kinds/lists.h"
 #include "kinds/marker.h"
@@ -402,22 +403,30 @@ static void both_join(const char *db, const char *window_ms)
     pair_compare(&run, 0);
 }
 
-/* A client that reads the run id takes them for one server. */
+/* The field's value in what the real one tells. */
+static void told(const char *section, const char *field, char ret_id[64])
+{
+    struct reply info = master_do(masters, 0, "INFO", section, NULL);
+    const char *at = strstr(info.text, field);
+    ck_assert_ptr_nonnull(at);
+    snprintf(ret_id, 64, "%.40s", at + strlen(field));
+}
+
+/* A client that reads the ids takes them for one server. */
+static void begin_as_one(char ret_run_id[64], char ret_replication[64])
+{
+    begin(NULL);
+    told("server", "run_id:", ret_run_id);
+    told("replication", "master_replid:", ret_replication);
+    sim_master_run_id(0, ret_run_id);
+    sim_master_replication(0, ret_replication);
+}
+
 START_TEST(marker_is_read_alike)
 {
     static const char *const values[] = {"by hand", "1", "99999999999999", "-5", ""};
-    char run_id[64];
-    begin(NULL);
-    struct reply info = master_do(masters, 0, "INFO", "server", NULL);
-    const char *at = strstr(info.text, "run_id:");
-    ck_assert_ptr_nonnull(at);
-    snprintf(run_id, sizeof(run_id), "%.40s", at + strlen("run_id:"));
-    sim_master_run_id(0, run_id);
-    info = master_do(masters, 0, "INFO", "replication", NULL);
-    at = strstr(info.text, "master_replid:");
-    ck_assert_ptr_nonnull(at);
-    snprintf(run_id, sizeof(run_id), "%.40s", at + strlen("master_replid:"));
-    sim_master_replication(0, run_id);
+    char run_id[64], replication[64];
+    begin_as_one(run_id, replication);
     both_join("0", "20000");
     both_join("0", "30000");
     both_join("0", "10000");
@@ -451,23 +460,10 @@ static void both_take(const char *marker)
     pair_compare(&run, 0);
 }
 
-/* The field's value in what the real one tells. */
-static void told(const char *section, const char *field, char ret_id[64])
-{
-    struct reply info = master_do(masters, 0, "INFO", section, NULL);
-    const char *at = strstr(info.text, field);
-    ck_assert_ptr_nonnull(at);
-    snprintf(ret_id, 64, "%.40s", at + strlen(field));
-}
-
 START_TEST(strict_script_looks_alike)
 {
     char run_id[64], replication[64], marker[160], other[160];
-    begin(NULL);
-    told("server", "run_id:", run_id);
-    told("replication", "master_replid:", replication);
-    sim_master_run_id(0, run_id);
-    sim_master_replication(0, replication);
+    begin_as_one(run_id, replication);
     snprintf(marker, sizeof(marker), "%s %s 0 init", run_id, replication);
     both_take(marker);
     both("SET", RL_MARKER_KEY, marker, NULL);
@@ -483,6 +479,94 @@ START_TEST(strict_script_looks_alike)
     both("DEL", RL_MARKER_KEY, NULL);
     both("ZADD", RL_MARKER_KEY, "1", "x", NULL);
     both_take(marker);
+    pair_end(&run);
+}
+END_TEST
+
+/* ---- certificates ------------------------------------------------------------------------ */
+
+#define LOSS "00000000000000aa"
+#define LATER "00000000000000bb"
+
+static void both_certify(const char *nonce, const char *what, const char *loss,
+                         const char *number)
+{
+    both("EVAL", rl_fence_join, "1", RL_FENCING_KEY, nonce, what, loss, number, NULL);
+    pair_compare(&run, 0);
+}
+
+START_TEST(certificate_is_read_alike)
+{
+    static const char *const values[] = {
+        "by hand", "", "certified 00 1 2 ab cd", "certified 00 1 2 ab", "certified 00 1 2  cd",
+        "Certified 00 1 2 ab cd", "certified 0g 1 2 ab cd", "certified 00 1 2 ab cd "};
+    char run_id[64], replication[64], text[160];
+    begin_as_one(run_id, replication);
+    both_certify(LOSS, "look", "", "0");
+    both_certify(LATER, "look", "", "0");
+    both_certify(LATER, "read", LATER, "0");
+    both_certify(LATER, "certify", LATER, "5");
+    both_certify(LATER, "certify", LOSS, "5");
+    both_certify(LATER, "certify", LOSS, "7");
+    both_certify(LATER, "read", LOSS, "0");
+    both_certify(LOSS, "read", LATER, "0");
+    both_certify(LATER, "read", LATER, "0");
+    both_certify(LATER, "look", "", "0");
+    for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        both("SET", RL_FENCING_KEY, values[i], NULL);
+        both_certify(LOSS, "look", "", "0");
+        both_certify(LATER, "look", "", "0");
+    }
+    both("DEL", RL_FENCING_KEY, NULL);
+    both("ZADD", RL_FENCING_KEY, "1", "x", NULL);
+    both_certify(LOSS, "look", "", "0");
+    snprintf(text, sizeof(text), "certified " LOSS LOSS " 5 9 %s other", run_id);
+    both("SET", RL_FENCING_KEY, text, NULL);
+    both_certify(LATER, "look", "", "0");
+    pair_end(&run);
+}
+END_TEST
+
+/* A grant, and a write-back of a token. */
+static void both_grant(const char *id, const char *proposed, const char *told)
+{
+    const struct rl_kind *kind = rl_kind(RL_ROW_PLAIN);
+    both("EVAL", kind->script[RL_ACQUIRE].fenced_body, "3", "name", "name:redlock:fence",
+         RL_FENCING_KEY, NONCE, "token", "20000", "1", proposed, "9000000000000000", "90000",
+         id, NULL);
+    pair_compare(&run, 0);
+    both("EVAL", kind->script[RL_EXTEND].fenced_body, "3", "name", "name:redlock:fence",
+         RL_FENCING_KEY, NONCE, "token", "20000", "1", told, "1000", "1", "90000", id, NULL);
+    pair_compare(&run, 0);
+    both("GET", "name:redlock:fence", NULL);
+    pair_compare(&run, 0);
+    both_certify(NONCE, "look", "", "0");
+}
+
+START_TEST(certificate_is_shown_alike)
+{
+    static const char *const counters[] = {NULL, "2000000000000005", "5000000000000005"};
+    char run_id[64], replication[64], text[160];
+    begin_as_one(run_id, replication);
+    both_grant(LOSS LOSS, "3000000000000001", "3000000000000002");
+    for (unsigned i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+        both("FLUSHALL", NULL);
+        snprintf(text, sizeof(text),
+                 "certified " LOSS LOSS " 3000000000000005 4000000000000009 %s x", run_id);
+        both("SET", RL_FENCING_KEY, text, NULL);
+        if (counters[i])
+            both("SET", "name:redlock:fence", counters[i], NULL);
+        both_grant(LOSS LATER, "3000000000000001", "6000000000000001");
+        both_grant(LOSS LOSS, "3000000000000001", "3000000000000002");
+        both("DEL", "name", NULL);
+        both_grant(LOSS LOSS, "6000000000000001", "7000000000000001");
+    }
+    both("DEL", RL_FENCING_KEY, NULL);
+    both("ZADD", RL_FENCING_KEY, "1", "x", NULL);
+    both("EVAL", rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].fenced_body, "3", "other",
+         "other:redlock:fence", RL_FENCING_KEY, NONCE, "token", "20000", "1",
+         "3000000000000001", "9000000000000000", "90000", LOSS LOSS, NULL);
+    pair_compare(&run, 0);
     pair_end(&run);
 }
 END_TEST
@@ -507,6 +591,8 @@ int main(void)
     tcase_add_test(tcase, lists_are_shown_alike);
     tcase_add_test(tcase, marker_is_read_alike);
     tcase_add_test(tcase, strict_script_looks_alike);
+    tcase_add_test(tcase, certificate_is_read_alike);
+    tcase_add_test(tcase, certificate_is_shown_alike);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

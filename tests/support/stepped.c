@@ -31,9 +31,18 @@ static void find_clock(char *ret_path, size_t size)
         suite_die("%s is not built", ret_path);
 }
 
+static char preload[PATH_MAX + 32];
+
+void master_restart_stepped(struct masters *masters, unsigned node, bool empty)
+{
+    setenv("LD_PRELOAD", preload, 1);
+    master_restart(masters, node, empty);
+    unsetenv("LD_PRELOAD");
+}
+
 struct masters *masters_start_stepped(unsigned n, volatile int64_t **ret_step_ns)
 {
-    char dir[SUITE_PATH_MAX], path[SUITE_PATH_MAX + 8], preload[PATH_MAX + 32];
+    char dir[SUITE_PATH_MAX], path[SUITE_PATH_MAX + 8];
     suite_new_dir(dir);
     snprintf(path, sizeof(path), "%s/step", dir);
     find_clock(preload, sizeof(preload));

@@ -81,6 +81,7 @@ struct cli {
     bool prometheus;
     bool acl;
     unsigned replace;      /* init: of this master, from 1; 0: of all */
+    int64_t tokens_above;  /* init: certify masters above that; 0: not given */
     bool yes;              /* break, init: don't ask */
     bool even_without_ttl; /* break: also what has no TTL */
     bool quiet;

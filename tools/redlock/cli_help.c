@@ -44,6 +44,8 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
      "print the rights that a user needs, for plain locks or for --kinds"},
     {CLI_OPT_REPLACE, "replace", "N", CLI_INIT,
      "master N alone, which has taken another's place"},
+    {CLI_OPT_TOKENS_ABOVE, "tokens-above", "N", CLI_INIT,
+     "fencing strict: certify masters that lost tokens up to N"},
     {CLI_OPT_YES, "yes", NULL, CLI_BREAK | CLI_INIT, "don't ask"},
     {CLI_OPT_EVEN_WITHOUT_TTL, "even-without-ttl", NULL, CLI_BREAK,
      "also what has no TTL, as a lock set by hand"},

@@ -43,11 +43,12 @@ enum {
     CLI_OPT_EVEN_WITHOUT_TTL,
     CLI_OPT_PREFIX,
     CLI_OPT_KINDS,
-    CLI_OPT_REPLACE
+    CLI_OPT_REPLACE,
+    CLI_OPT_TOKENS_ABOVE
 };
 
 #define CLI_VERB_COUNT 8
-#define CLI_OPTION_COUNT 25
+#define CLI_OPTION_COUNT 26
 extern const struct cli_verb_row cli_verbs[CLI_VERB_COUNT];
 extern const struct cli_option_row cli_options[CLI_OPTION_COUNT];
 

@@ -75,6 +75,19 @@ static int replace_set(struct cli *cli, const char *text)
     return -1;
 }
 
+static int tokens_above_set(struct cli *cli, const char *text)
+{
+    int64_t number = rl_decimal(text, strlen(text));
+    if (number < 1 || number >= INT64_C(1) << 52) {
+        cli_say(cli, "--tokens-above '%s': the greatest token that a store has seen, a number "
+                     "from 1 to 2^52 - 1",
+                cli_text(text, strlen(text)).text);
+        return CLI_USAGE;
+    }
+    cli->tokens_above = number;
+    return -1;
+}
+
 /* Handle an option that sets the kind of the lock. */
 static int kind_set(struct cli *cli, struct cli_words *words, int letter)
 {
@@ -148,6 +161,8 @@ int cli_option_set(struct cli *cli, struct cli_words *words, int letter, const c
         return -1;
     case CLI_OPT_REPLACE:
         return replace_set(cli, value);
+    case CLI_OPT_TOKENS_ABOVE:
+        return tokens_above_set(cli, value);
     case CLI_OPT_YES:
         cli->yes = true;
         return -1;

@@ -1,20 +1,25 @@
 /* cmd_init.c - init: say of masters that were just made that they are new, so that clients with
  * `guard marker` need not wait for max-ttl. It looks at all masters first: where one has a
- * marker, or can't be asked, locks may be held. */
+ * marker, or can't be asked, locks may be held.
+ *
+ * With `fencing strict` it certifies them as well. And --tokens-above certifies masters that
+ * have lost their fencing counters, where too few others are left to tell what these were. */
 #include "config_auto.h"
 
 #include "redlock/node_ask.h"
 
 #include "base/duration.h"
 #include "base/entropy.h"
+#include "kinds/fencing.h"
 #include "kinds/marker.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #define REQUEST_MAX 4096
 
-enum step { SELECTING, LOOKING, LOOKED, MARKING, DONE };
+enum step { SELECTING, LOOKING, LOOKED, MARKING, FINDING, FOUND, CERTIFYING, DONE };
 
 struct init {
     const struct cli *cli;
@@ -24,6 +29,9 @@ struct init {
         enum step step; /* the request that is next, or under way */
         bool failed;
         bool marked; /* a marker stands there */
+        bool certified;
+        int64_t greatest; /* token of a certified one */
+        char loss[RL_NONCE_LEN + 1];
         char why[160];
         char request[REQUEST_MAX];
     } master[REDLOCK_NODES_MAX];
@@ -47,13 +55,19 @@ static const char *encode(struct init *init, unsigned node, unsigned words,
 static const char *next(void *context, unsigned node)
 {
     struct init *init = context;
-    char db[16], nonce[RL_NONCE_LEN + 1];
+    char db[16], above[24], nonce[RL_NONCE_LEN + 1];
     snprintf(db, sizeof(db), "%d", node_ask_config(init->nodes)->nodes[node].db);
     snprintf(nonce, sizeof(nonce), "%.*s", RL_NONCE_LEN, init->nonce);
     const char *const select[] = {"SELECT", db};
     const char *const look[] = {"EXISTS", RL_MARKER_KEY};
     const char *const mark[] = {
         "EVAL", rl_marker_init, "2", RL_MARKER_KEY, RL_QUARANTINE_KEY, nonce, db};
+    snprintf(above, sizeof(above), "%" PRId64, init->cli->tokens_above);
+    const char *const find[] = {"EVAL", rl_fence_join, "1", RL_FENCING_KEY,
+                                nonce,  "look",        "",  "0"};
+    const char *const certify[] = {
+        "EVAL", rl_fence_join, "1", RL_FENCING_KEY, nonce, "certify", init->master[node].loss,
+        above};
     switch (init->master[node].step) {
     case SELECTING:
         return encode(init, node, 2, select);
@@ -61,6 +75,10 @@ static const char *next(void *context, unsigned node)
         return encode(init, node, 2, look);
     case MARKING:
         return encode(init, node, 7, mark);
+    case FINDING:
+        return encode(init, node, 8, find);
+    case CERTIFYING:
+        return encode(init, node, 8, certify);
     default:
         return NULL;
     }
@@ -90,6 +108,30 @@ static const char *not_marked(struct init *init, const struct rl_reply *reply)
     return "answered something that was not asked for";
 }
 
+/* The reply of fence_join.lua. NULL: its certificate, or its loss, is known. */
+static const char *read_certificate(struct init *init, unsigned node,
+                                    const struct rl_reply *reply)
+{
+    if (reply->type != RL_REPLY_ARRAY || reply->count != 4 ||
+        !rl_part_is(reply, 0, init->nonce, RL_NONCE_LEN) ||
+        reply->part[2].type != RL_REPLY_BULK || reply->part[3].type != RL_REPLY_INTEGER)
+        return "answered something that was not asked for";
+    const struct rl_element *id = &reply->part[2];
+    init->master[node].certified = rl_part_is(reply, 1, "certified", 9);
+    init->master[node].greatest = reply->part[3].integer;
+    if (!init->master[node].certified && id->len != RL_NONCE_LEN)
+        return "is a replica, or names no run_id inside of a script";
+    snprintf(init->master[node].loss, sizeof(init->master[node].loss), "%.*s", (int)id->len,
+             reply->text + id->start);
+    return NULL;
+}
+
+static bool certifies(const struct init *init)
+{
+    return node_ask_config(init->nodes)->fencing == REDLOCK_FENCING_STRICT &&
+           init->cli->replace == 0;
+}
+
 static const char *on_reply(void *context, unsigned node, const struct rl_reply *reply)
 {
     struct init *init = context;
@@ -98,8 +140,14 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
         init->master[node].marked = reply->type != RL_REPLY_INTEGER || reply->part[0].integer;
     } else if (init->master[node].step == MARKING) {
         why = not_marked(init, reply);
+    } else if (init->master[node].step >= FINDING) {
+        why = read_certificate(init, node, reply);
     }
     init->master[node].step++;
+    if (init->master[node].step == FINDING && !certifies(init))
+        init->master[node].step = DONE;
+    else if (init->master[node].step == LOOKING && init->cli->tokens_above > 0)
+        init->master[node].step = FINDING;
     return why;
 }
 
@@ -171,6 +219,41 @@ static int ask(const struct init *init)
 
 /* ---- doing it --------------------------------------------------------------------------- */
 
+/* Those whose loss is known, after a look at all of them. How many are certified. */
+static unsigned certify_all(struct init *init)
+{
+    unsigned n = node_ask_config(init->nodes)->node_count, certified = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (init->master[i].step == FOUND)
+            init->master[i].step = init->master[i].certified ? DONE : CERTIFYING;
+    }
+    node_ask_run(init->nodes);
+    for (unsigned i = 0; i < n; i++)
+        certified += init->master[i].certified && !init->master[i].failed;
+    return certified;
+}
+
+/* Somebody says above which number tokens go on. */
+static int certify_above(struct init *init)
+{
+    const struct cli *cli = init->cli;
+    unsigned n = node_ask_config(init->nodes)->node_count;
+    for (unsigned i = 0; i < n; i++) {
+        if (init->master[i].failed)
+            cli_say(cli, "%s was left as it is: it %s", label(init, i), init->master[i].why);
+        if (!init->master[i].certified || init->master[i].greatest <= cli->tokens_above)
+            continue;
+        cli_say(cli, "%s has named tokens up to %" PRId64 ": say --tokens-above %" PRId64
+                     " or more. Nothing was changed",
+                label(init, i), init->master[i].greatest, init->master[i].greatest);
+        return CLI_USAGE;
+    }
+    unsigned certified = certify_all(init);
+    if (!cli->json)
+        printf("%u of %u masters certified\n", certified, n);
+    return certified == n ? cli_flush(cli) : CLI_NO_QUORUM;
+}
+
 static int mark_all(struct init *init)
 {
     unsigned n = node_ask_config(init->nodes)->node_count, marked = 0, wanted = 0;
@@ -179,6 +262,8 @@ static int mark_all(struct init *init)
             init->master[i].step = MARKING;
     }
     node_ask_run(init->nodes);
+    if (certifies(init))
+        certify_all(init);
     for (unsigned i = 0; i < n; i++) {
         if (!is_chosen(init, i))
             continue;
@@ -204,14 +289,25 @@ static int look(struct init *init)
                 init->cli->replace, config->node_count);
         return CLI_USAGE;
     }
-    if (!rl_guard_marks(config->guard)) /* it does no harm, and may be switched on later */
+    bool above = init->cli->tokens_above > 0;
+    if (above && !certifies(init)) {
+        cli_say(init->cli, "--tokens-above is for a list that says \"fencing strict\", and for "
+                           "all of its masters");
+        return CLI_USAGE;
+    }
+    /* It does no harm, and may be switched on later. */
+    if (!rl_guard_marks(config->guard) && !certifies(init))
         cli_say(init->cli, "no client of this list reads markers: it does not say \"guard "
                            "marker\" or \"guard strict\"");
     for (unsigned i = 0; i < config->node_count; i++) {
-        init->master[i].step = config->nodes[i].db == 0 ? LOOKING : SELECTING;
+        init->master[i].step = config->nodes[i].db != 0 ? SELECTING
+                               : above                  ? FINDING
+                                                        : LOOKING;
         node_ask_add(init->nodes, i);
     }
     node_ask_run(init->nodes);
+    if (above)
+        return certify_above(init);
     int status = refuse(init);
     if (status < 0)
         status = ask(init);

@@ -4,6 +4,7 @@
 #include "redlock/rights.h"
 
 #include "kinds/keys.h"
+#include "kinds/fencing.h"
 #include "kinds/lists.h"
 #include "kinds/marker.h"
 
@@ -16,7 +17,8 @@ static const char *const words[RIGHTS_USES] = {"plain",      "reentrant", "fair"
                                                "status",     "wake-ups",  "connections"};
 
 /* Only where there is such a thing. */
-enum condition { ALWAYS, WITH_DB, WITH_GUARD, WITHOUT_GUARD, WITH_MARKER, WITH_DURABLE, WITH_LISTS };
+enum condition { ALWAYS, WITH_DB, WITH_GUARD, WITHOUT_GUARD, WITH_MARKER, WITH_DURABLE,
+                 WITH_LISTS, WITH_STRICT };
 
 struct right {
     const char *right; /* a command; "~q", "&c": a key or a channel, by its letter; "~KEY" */
@@ -60,6 +62,8 @@ static const struct right rights[] = {
     {"+hgetall", "HGETALL ~n", P, P, 0, WITH_LISTS},
     {"+hset", "HSET ~n x x", P, P, 0, WITH_LISTS},
     {"+hdel", "HDEL ~n x", P, P, 0, WITH_LISTS},
+    {"~" RL_FENCING_KEY, "EVAL x 1 " RL_FENCING_KEY, P, P, 0, WITH_STRICT},
+    {"+info", "INFO", P, P, 0, WITH_STRICT},
     {"&w", "PUBLISH &w x|SUBSCRIBE &w", WAKE, WAKE, 0, ALWAYS},
     {"&c", "PUBLISH &c x|SUBSCRIBE &c", R | F | I, R | I, 0, ALWAYS},
     {"&C", "PUBLISH &C x|SUBSCRIBE &C", W | I, W | I, 0, ALWAYS},
@@ -177,6 +181,7 @@ unsigned rights_needed(unsigned number, const struct rights_use *use)
         (right->condition == WITH_MARKER && !use->marker) ||
         (right->condition == WITH_DURABLE && !use->durable) ||
         (right->condition == WITH_LISTS && !use->lists) ||
+        (right->condition == WITH_STRICT && !use->strict) ||
         (right->with && !(use->uses & right->with)))
         return 0;
     return use->uses & (use->masters > 1 ? right->more : right->one);

@@ -38,6 +38,7 @@ struct rights_use {
     bool marker; /* guard marker or strict */
     bool durable; /* and durable on */
     bool lists;  /* config-agreement is not off */
+    bool strict; /* fencing strict */
     bool db;     /* a database other than 0 */
 };
 

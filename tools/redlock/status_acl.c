@@ -6,6 +6,7 @@
 #include "redlock/status_print.h"
 
 #include "config/config.h"
+#include "kinds/fencing.h"
 #include "kinds/lists.h"
 #include "kinds/marker.h"
 
@@ -51,6 +52,8 @@ static void print_keys(const char *prefix, const struct rights_use *use)
         fputs(" ~" RL_DURABLE_KEY, stdout);
     if (*prefix && any_needed(use, "~" RL_LISTS_KEY))
         fputs(" ~" RL_LISTS_KEY, stdout);
+    if (*prefix && any_needed(use, "~" RL_FENCING_KEY))
+        fputs(" ~" RL_FENCING_KEY, stdout);
 }
 
 /* Several uses may need the same command. */

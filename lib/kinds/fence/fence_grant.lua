@@ -8,30 +8,34 @@
 -- A token is never behind this master's clock: this master may have lost counters, or their last
 -- changes, and does not know it. Its clock is above all tokens that it granted before, or that
 -- were written to it (fence_keep).
+-- With `fencing strict` it does not trust its clock. The token is above what its certificate says,
+-- and a counter that is missing may have been the greatest.
 -- Returns what the script inside returns; if that is {nonce, 1}, the token follows.
 local function take(KEYS, ARGV)
 -- script
 end
 -- include fence/fence_counter
-local count, life = tonumber(ARGV[#ARGV - 3]), ARGV[#ARGV]
-local first, before = #KEYS - count + 1, 0
-for i = first, #KEYS do
+-- include fence/fence_certificate
+local count, life = tonumber(ARGV[words - 3]), ARGV[words]
+local first, before = last - count + 1, tonumber(base or 0)
+for i = first, last do
   local number = number_in(KEYS[i])
   if number == -1 then
     return no_number(KEYS[i])
   end
-  before = math.max(before, number or 0)
+  before = math.max(before, number or tonumber(greatest or 0))
 end
-local reply = take({unpack(KEYS, 1, first - 1)}, {unpack(ARGV, 1, #ARGV - 4)})
+local reply = take({unpack(KEYS, 1, first - 1)}, {unpack(ARGV, 1, words - 4)})
 if reply[2] ~= 1 then
   return reply
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local proposed = math.min(tonumber(ARGV[#ARGV - 2]), now + ARGV[#ARGV - 1])
+local proposed = math.min(tonumber(ARGV[words - 2]), now + ARGV[words - 1])
 local token = math.max(before + 1, proposed, now)
 local text = string.format('%.0f', token)
-for i = first, #KEYS do
+certify(text)
+for i = first, last do
   if life == '0' then
     redis.call('SET', KEYS[i], text)
   else

@@ -7,24 +7,29 @@
 --   1: this is a write-back, and this master is to count as having the token; else 0
 --   the life of a counter in ms (0: it has no end)
 -- A token further ahead is not written, and a write-back of it ends in an error. If this master
--- lost its counters, it would go by its clock, which would not be above that token.
+-- lost its counters, it would go by its clock, which would not be above that token. With `fencing
+-- strict` a write-back shows the certificate, and clocks do not matter.
 -- Returns what the script inside returns.
 local function keep(KEYS, ARGV)
 -- script
 end
 -- include fence/fence_counter
-local first = #KEYS - tonumber(ARGV[#ARGV - 4]) + 1
-local token, life = ARGV[#ARGV - 3], ARGV[#ARGV]
-local reply = keep({unpack(KEYS, 1, first - 1)}, {unpack(ARGV, 1, #ARGV - 5)})
-for i = first, reply[2] == 1 and #KEYS or 0 do
+-- include fence/fence_certificate
+local first = last - tonumber(ARGV[words - 4]) + 1
+local token, life = ARGV[words - 3], ARGV[words]
+local reply = keep({unpack(KEYS, 1, first - 1)}, {unpack(ARGV, 1, words - 5)})
+if reply[2] == 1 then
+  certify(token)
+end
+for i = first, reply[2] == 1 and last or 0 do
   local number = number_in(KEYS[i])
   if number == -1 then
     return no_number(KEYS[i])
   elseif (number or 0) < tonumber(token) then
     local time = redis.call('TIME')
-    if tonumber(token) <= time[1] * 1000000 + time[2] + ARGV[#ARGV - 2] then
+    if strict or tonumber(token) <= time[1] * 1000000 + time[2] + ARGV[words - 2] then
       redis.call('SET', KEYS[i], token)
-    elseif ARGV[#ARGV - 1] == '1' then
+    elseif ARGV[words - 1] == '1' then
       return redis.error_reply('ERR the fencing token is too far ahead of this master\'s clock')
     end
   end

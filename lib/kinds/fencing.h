@@ -1,0 +1,15 @@
+/* fencing.h - the key and the script by which a master proves that it has its fencing counters
+ * (`fencing strict`). They belong to the master, and to no lock: see core/certify.h. Core.
+ */
+#ifndef RL_KINDS_FENCING_H
+#define RL_KINDS_FENCING_H
+
+#define RL_FENCING_KEY "redlock:fencing" /* fence_certificate.lua has it, too */
+
+#define RL_CERTIFICATE_MAX 32 /* bytes of a certificate's id */
+
+/* Look at the certificate, read it for another master's loss, or certify: nonce, what, loss,
+ * number. */
+extern const char *const rl_fence_join;
+
+#endif

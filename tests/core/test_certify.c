@@ -1,0 +1,127 @@
+/* test_certify.c - whose fencing counters may be trusted: certificates, what a round may show
+ * of them, and how a master that lost its counters gets one again. */
+#include "config_auto.h"
+
+#include "core/certify.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LOSS "00000000000000aa"
+#define LATER "00000000000000bb"
+enum { NEEDED = 2 };
+
+static struct rl_certificate told(const char *word, const char *id, uint64_t greatest)
+{
+    struct rl_certificate certificate = {.greatest = greatest};
+    snprintf(certificate.word, sizeof(certificate.word), "%s", word);
+    snprintf(certificate.id, sizeof(certificate.id), "%s", id);
+    return certificate;
+}
+
+START_TEST(round_shows_what_it_knew_when_it_began)
+{
+    struct rl_certificate certificate = {.number = 0};
+    struct rl_certificate one = told("certified", LOSS LOSS, 5);
+    struct rl_certificate other = told("certified", LATER LOSS, 5);
+    struct rl_certificate none = told("missing", LOSS, 0);
+    uint64_t changes = 7;
+    ck_assert(!rl_certificate_serves(&certificate, changes));
+    ck_assert(rl_certificate_learn(&certificate, &one, &changes));
+    ck_assert_uint_eq(changes, 8);
+    ck_assert(rl_certificate_serves(&certificate, 8));
+    ck_assert(!rl_certificate_serves(&certificate, 7));
+    ck_assert(!rl_certificate_learn(&certificate, &one, &changes));
+    ck_assert_uint_eq(changes, 8);
+    ck_assert(rl_certificate_learn(&certificate, &other, &changes));
+    ck_assert(!rl_certificate_serves(&certificate, 8));
+    ck_assert(rl_certificate_serves(&certificate, 9));
+    ck_assert(rl_certificate_learn(&certificate, &none, &changes));
+    ck_assert(!rl_certificate_serves(&certificate, 100));
+    /* The same word does not make it the same one. */
+    none = told("missing", LATER, 0);
+    ck_assert(rl_certificate_learn(&certificate, &none, &changes));
+    ck_assert(rl_certificate_learn(&certificate, &one, &changes));
+    ck_assert(!rl_certificate_serves(&certificate, 11));
+    ck_assert(rl_certificate_serves(&certificate, 12));
+}
+END_TEST
+
+static struct rl_certifying begun(void)
+{
+    struct rl_certifying certifying = {.on = false};
+    struct rl_certificate lost = told("restarted", LOSS, 0);
+    rl_certifying_begin(&certifying, 1, &lost);
+    ck_assert(certifying.on);
+    return certifying;
+}
+
+static bool learn(struct rl_certifying *certifying, unsigned node, const char *word,
+                  const char *id, uint64_t greatest)
+{
+    struct rl_certificate certificate = told(word, id, greatest);
+    return rl_certifying_learn(certifying, node, &certificate, NEEDED);
+}
+
+START_TEST(quorum_of_others_is_read)
+{
+    struct rl_certifying certifying = begun();
+    ck_assert(!learn(&certifying, 0, "certified", LOSS LATER, 9));
+    ck_assert(!learn(&certifying, 0, "certified", LOSS LATER, 8)); /* and not twice */
+    ck_assert(learn(&certifying, 2, "certified", LOSS LATER, 7));
+    ck_assert_uint_eq(certifying.floor, 9);
+    ck_assert(certifying.on);
+    ck_assert(!learn(&certifying, 1, "certified", LOSS LATER, 9));
+    ck_assert(!certifying.on);
+}
+END_TEST
+
+START_TEST(what_others_told_before_does_not_count)
+{
+    struct rl_certifying certifying = begun();
+    ck_assert(!learn(&certifying, 0, "certified", LATER LOSS, 9));
+    ck_assert(!learn(&certifying, 2, "certified", LATER LOSS, 9));
+    ck_assert(!learn(&certifying, 0, "missing", LOSS, 9)); /* nor what is lost itself */
+    ck_assert(!learn(&certifying, 2, "certified", LOSS LATER, 3));
+    ck_assert(learn(&certifying, 0, "certified", LOSS LATER, 4));
+    ck_assert_uint_eq(certifying.floor, 4);
+}
+END_TEST
+
+START_TEST(another_loss_is_another_matter)
+{
+    struct rl_certifying certifying = begun();
+    ck_assert(!learn(&certifying, 1, "restarted", LOSS, 0));
+    ck_assert(certifying.on);
+    ck_assert(!learn(&certifying, 1, "missing", LATER, 0));
+    ck_assert(!certifying.on);
+}
+END_TEST
+
+START_TEST(reasons_are_told)
+{
+    static const char *const words[] = {"", "missing", "foreign", "restarted", "resynced",
+                                        "replica", "nameless", "certified", "else"};
+    struct rl_certificate certificate = told(words[_i], "", 0);
+    const char *why = rl_uncertified_why(&certificate);
+    ck_assert_msg(strstr(why, "fencing") != NULL, "%s", why);
+    for (int i = 0; i < _i; i++) {
+        struct rl_certificate other = told(words[i], "", 0);
+        ck_assert_str_ne(why, rl_uncertified_why(&other));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("certify");
+    TCase *tcase = tcase_create("certify");
+    tcase_add_test(tcase, round_shows_what_it_knew_when_it_began);
+    tcase_add_test(tcase, quorum_of_others_is_read);
+    tcase_add_test(tcase, what_others_told_before_does_not_count);
+    tcase_add_test(tcase, another_loss_is_another_matter);
+    tcase_add_loop_test(tcase, reasons_are_told, 0, 9);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

@@ -1,0 +1,227 @@
+/* tags: threads */
+/* test_fencing_strict.c - `fencing strict` on real masters: tokens grow past every loss of
+ * counters, whatever the masters' clocks are set to. */
+#include "config_auto.h"
+
+#include "client.h"
+#include "stepped.h"
+
+#include "kinds/fencing.h"
+
+#include <string.h>
+
+#define HOUR_NS (3600 * INT64_C(1000000000))
+#define STRICT "fencing strict\nmax-ttl 4s\n"
+#define CLOCK "fencing clock\nmax-ttl 4s\n"
+
+static struct masters *masters;
+static volatile int64_t *step_ns;
+static redlock_node_vote votes[5];
+static redlock_report report = REDLOCK_REPORT_INIT(votes, 5);
+
+static struct reply join(unsigned node, const char *what, const char *loss, const char *number)
+{
+    return master_do(masters, node, "EVAL", rl_fence_join, "1", RL_FENCING_KEY,
+                     "00000000000000aa", what, loss, number, NULL);
+}
+
+/* As `redlock init` does. */
+static void certify(unsigned node)
+{
+    ck_assert_str_eq(join(node, "look", "", "0").text,
+                     "00000000000000aa missing 00000000000000aa 0");
+    ck_assert_str_eq(join(node, "certify", "00000000000000aa", "0").text,
+                     "00000000000000aa certified 00000000000000aa00000000000000aa 0");
+}
+
+static void start(unsigned n, bool certified)
+{
+    masters = masters_start_stepped(n, &step_ns);
+    *step_ns = 0;
+    for (unsigned i = 0; certified && i < n; i++)
+        certify(i);
+}
+
+static redlock *open_to(const char *settings)
+{
+    return client_open(masters_file(masters, settings));
+}
+
+static int try_with(redlock *client, int64_t wait_ms, uint64_t *ret_token)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *lock = NULL;
+    options.ttl_ms = 2000;
+    options.wait_ms = wait_ms;
+    options.fenced = 1;
+    options.report = &report;
+    int result = redlock_try(client, "name", &options, &lock);
+    if (result == 0) {
+        *ret_token = redlock_fencing_token(lock);
+        ck_assert_int_eq(redlock_release(lock), 0);
+    }
+    return result;
+}
+
+static uint64_t take(redlock *client)
+{
+    uint64_t token = 0;
+    int result = try_with(client, 10000, &token);
+    ck_assert_msg(result == 0, "%d: %s", result, client_told(&report));
+    return token;
+}
+
+static uint64_t take_anew(const char *settings)
+{
+    redlock *client = open_to(settings);
+    uint64_t token = take(client);
+    redlock_close(client);
+    return token;
+}
+
+static bool certified_at(unsigned node)
+{
+    return strstr(join(node, "look", "", "0").text, " certified ") != NULL;
+}
+
+static void lose(unsigned node, int how)
+{
+    if (how == 0)
+        ck_assert_str_eq(master_do(masters, node, "FLUSHALL", NULL).text, "OK");
+    else if (how == 1)
+        master_restart_stepped(masters, node, true);
+    else
+        ck_assert_int_eq(master_do(masters, node, "DEL", RL_FENCING_KEY, "name:redlock:fence",
+                                   NULL)
+                             .number,
+                         2);
+}
+
+/* Two masters grant the first token. One of them loses it, and all clocks are set back by more
+ * than any window. The next majority is that master and the third. */
+START_TEST(token_falls_by_the_clock_and_not_in_strict_mode)
+{
+    bool strict = _i < 3;
+    const char *settings = strict ? STRICT : CLOCK;
+    uint64_t token = 0;
+    start(3, strict);
+    master_pause(masters, 2);
+    uint64_t first = take_anew(settings);
+    *step_ns = -HOUR_NS;
+    lose(0, _i % 3);
+    master_resume(masters, 2);
+    master_pause(masters, 1);
+    if (strict) {
+        redlock *client = open_to(settings);
+        ck_assert_int_eq(try_with(client, 300, &token), REDLOCK_ENOQUORUM);
+        ck_assert_msg(strstr(votes[0].text, "not certified for fencing tokens") != NULL, "%s",
+                      client_told(&report));
+        master_resume(masters, 1);
+        take(client);
+        while (!certified_at(0))
+            take(client);
+        redlock_close(client);
+        master_pause(masters, 1);
+    }
+    uint64_t second = take_anew(settings);
+    ck_assert_msg(strict ? second > first : second < first, "%llu after %llu",
+                  (unsigned long long)second, (unsigned long long)first);
+    master_resume(masters, 1);
+    masters_stop(masters);
+}
+END_TEST
+
+/* A client that is connected does not look for a while: the script itself sees it. */
+START_TEST(loss_on_a_live_connection_gives_no_vote)
+{
+    uint64_t token = 0;
+    start(3, true);
+    redlock *client = open_to(STRICT);
+    uint64_t first = take(client);
+    *step_ns = -HOUR_NS;
+    lose(0, 0);
+    lose(1, 0);
+    ck_assert_int_eq(try_with(client, 0, &token), REDLOCK_ENOQUORUM);
+    ck_assert_msg(strstr(client_told(&report), "fencing") != NULL, "%s", client_told(&report));
+    /* Nobody but an operator knows what tokens there were. */
+    ck_assert_int_eq(try_with(client, 2500, &token), REDLOCK_ENOQUORUM);
+    ck_assert(certified_at(2) && !certified_at(0) && !certified_at(1));
+    ck_assert_uint_gt(first, 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* What is lost is certified while locks are taken, and none of them fails. */
+START_TEST(minority_that_loses_its_counters_costs_no_lock)
+{
+    enum { LOSSES = 6 };
+    start(5, true);
+    redlock *one = open_to(STRICT), *two = open_to(STRICT);
+    uint64_t last = 0;
+    for (unsigned i = 0; i < LOSSES; i++) {
+        ck_assert(wait_until(client_ready(one) == 5 && client_ready(two) == 5, 10000));
+        *step_ns = i % 2 ? HOUR_NS : -HOUR_NS;
+        lose(i % 5, 0);
+        lose((i + 2) % 5, i % 2);
+        while (!certified_at(i % 5) || !certified_at((i + 2) % 5)) {
+            uint64_t token = 0;
+            int result = try_with(i % 2 ? one : two, 0, &token);
+            ck_assert_msg(result == 0, "%d: %s", result, client_told(&report));
+            ck_assert_uint_gt(token, last);
+            last = token;
+        }
+    }
+    redlock_close(one);
+    redlock_close(two);
+    masters_stop(masters);
+}
+END_TEST
+
+/* Masters that were never certified: nobody certifies the first ones but `redlock init`. */
+START_TEST(new_masters_are_certified_by_nobody)
+{
+    uint64_t token = 0;
+    start(3, false);
+    redlock *client = open_to(STRICT);
+    ck_assert_int_eq(try_with(client, 1500, &token), REDLOCK_ENOQUORUM);
+    ck_assert_msg(strstr(client_told(&report), "redlock init") != NULL, "%s",
+                  client_told(&report));
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert(!certified_at(i));
+    /* Locks without tokens do not depend on it. */
+    redlock_lock *lock = NULL;
+    ck_assert_int_eq(client_try(client, "other", 2000, 0, NULL, &lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* An expired counter is one that was lost. */
+START_TEST(counter_that_is_gone_is_no_way_back)
+{
+    start(1, true);
+    redlock *client = open_to(STRICT);
+    uint64_t first = take(client);
+    *step_ns = -HOUR_NS;
+    ck_assert_int_eq(master_do(masters, 0, "DEL", "name:redlock:fence", NULL).number, 1);
+    ck_assert_uint_gt(take(client), first);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fencing_strict");
+    TCase *tcase = tcase_create("real");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_loop_test(tcase, token_falls_by_the_clock_and_not_in_strict_mode, 0, 5);
+    tcase_add_test(tcase, loss_on_a_live_connection_gives_no_vote);
+    tcase_add_test(tcase, minority_that_loses_its_counters_costs_no_lock);
+    tcase_add_test(tcase, new_masters_are_certified_by_nobody);
+    tcase_add_test(tcase, counter_that_is_gone_is_no_way_back);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}
