@@ -14,12 +14,18 @@ struct rl_timer {
     void (*fire)(struct rl_timer *timer, int64_t now_ns);
 };
 
+/* A place of the heap. It has the time, too: the timers are all over the memory. */
+struct rl_timer_place {
+    int64_t due_ns;
+    struct rl_timer *timer;
+};
+
 /* All zero: there are none. */
 struct rl_timers {
-    struct rl_timer **heap; /* the earliest comes first */
-    size_t count;           /* timers that are set */
-    size_t size;            /* the room there is */
-    size_t reserved;        /* timers that there are, set or not */
+    struct rl_timer_place *heap; /* the earliest comes first */
+    size_t count;                /* timers that are set */
+    size_t size;                 /* the room there is */
+    size_t reserved;             /* timers that there are, set or not */
 };
 
 /* Make room for one more timer, so that setting it can't fail later. REDLOCK_ENOMEM. */
@@ -34,7 +40,7 @@ void rl_timer_set(struct rl_timers *timers, struct rl_timer *timer, int64_t due_
 /* When the first one is due; INT64_MAX: none is set. */
 static inline int64_t rl_timers_due_ns(const struct rl_timers *timers)
 {
-    return timers->count > 0 ? timers->heap[0]->due_ns : INT64_MAX;
+    return timers->count > 0 ? timers->heap[0].due_ns : INT64_MAX;
 }
 
 /* The one that is due first (any of several that are due together), or NULL. */

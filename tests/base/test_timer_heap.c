@@ -27,10 +27,11 @@ static void check_heap(const struct rl_timers *timers)
     ck_assert_uint_le(timers->count, timers->reserved);
     ck_assert_uint_le(timers->reserved, timers->size);
     for (size_t at = 1; at <= timers->count; at++) {
-        ck_assert_uint_eq(timers->heap[at - 1]->at, at);
-        ck_assert_int_lt(timers->heap[at - 1]->due_ns, INT64_MAX);
+        ck_assert_uint_eq(timers->heap[at - 1].timer->at, at);
+        ck_assert_int_lt(timers->heap[at - 1].due_ns, INT64_MAX);
+        ck_assert_int_eq(timers->heap[at - 1].due_ns, timers->heap[at - 1].timer->due_ns);
         if (at > 1)
-            ck_assert_int_le(timers->heap[at / 2 - 1]->due_ns, timers->heap[at - 1]->due_ns);
+            ck_assert_int_le(timers->heap[at / 2 - 1].due_ns, timers->heap[at - 1].due_ns);
     }
 }
 
