@@ -143,7 +143,10 @@ size_t rl_request_encode(const struct rl_request *request, bool by_body,
     rl_out_init(&out, ret_bytes, RL_REQUEST_MAX);
     rl_put_array(&out, 4u + request->strict + 2 * certified +
                            (unsigned)(keys + strlen(script->args) + strlen(more)));
-    rl_put_text(&out, by_body ? "EVAL" : "EVALSHA");
+    if (by_body)
+        RL_PUT_LITERAL(&out, "$4\r\nEVAL\r\n");
+    else
+        RL_PUT_LITERAL(&out, "$7\r\nEVALSHA\r\n");
     put_script(&out, script, *more, request->strict, by_body);
     rl_put_number(&out, (int64_t)keys + certified);
     put_keys(&out, script->keys, request->target);
@@ -179,15 +182,12 @@ size_t rl_request_encode_native(const struct rl_request *request,
     assert(target->kind->native && request->script == RL_ACQUIRE);
     assert(!request->fenced && request->token_len > 0 && request->ttl_ms > 0);
     rl_out_init(&out, ret_bytes, RL_REQUEST_MAX);
-    rl_put_array(&out, 6);
-    rl_put_text(&out, "SET");
+    RL_PUT_LITERAL(&out, "*6\r\n$3\r\nSET\r\n");
     rl_put_bulk(&out, target->name, target->name_len);
     rl_put_bulk(&out, request->token, request->token_len);
-    rl_put_text(&out, "NX");
-    rl_put_text(&out, "PX");
+    RL_PUT_LITERAL(&out, "$2\r\nNX\r\n$2\r\nPX\r\n");
     rl_put_number(&out, request->ttl_ms);
-    rl_put_array(&out, 2);
-    rl_put_text(&out, "GET");
+    RL_PUT_LITERAL(&out, "*2\r\n$3\r\nGET\r\n");
     rl_put_bulk(&out, target->name, target->name_len);
     assert(!out.overflow);
     return out.len;

@@ -12,12 +12,14 @@
 static bool ends_in(const char *bytes, size_t len, const char *suffix)
 {
     size_t suffix_len = strlen(suffix);
-    return len >= suffix_len && memcmp(bytes + len - suffix_len, suffix, suffix_len) == 0;
+    return len >= suffix_len && bytes[len - suffix_len] == *suffix && /* mostly it differs */
+           memcmp(bytes + len - suffix_len, suffix, suffix_len) == 0;
 }
 
 static bool begins_with(const char *bytes, size_t len, const char *prefix)
 {
-    return len >= strlen(prefix) && memcmp(bytes, prefix, strlen(prefix)) == 0;
+    return len >= strlen(prefix) && *bytes == *prefix &&
+           memcmp(bytes, prefix, strlen(prefix)) == 0;
 }
 
 static bool is(const char *bytes, size_t len, const char *name)

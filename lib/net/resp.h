@@ -22,6 +22,8 @@ struct rl_out {
 };
 
 void rl_out_init(struct rl_out *out, char *bytes, size_t size);
+void rl_put_raw(struct rl_out *out, const char *bytes, size_t len); /* as it is */
+#define RL_PUT_LITERAL(out, text) rl_put_raw(out, text, sizeof(text) - 1)
 void rl_put_array(struct rl_out *out, unsigned elements);
 void rl_put_bulk(struct rl_out *out, const void *bytes, size_t len);
 void rl_put_text(struct rl_out *out, const char *text);
@@ -70,6 +72,9 @@ void rl_reader_free(struct rl_reader *reader);
 
 /* 0, or -1: see rl_reader_text. */
 int rl_reader_feed(struct rl_reader *reader, const char *bytes, size_t len);
+
+/* Do the bytes so far end with a whole reply? */
+bool rl_reader_idle(const struct rl_reader *reader);
 
 /* Set the longest reply allowed from now on; RL_REPLY_MAX at first. */
 void rl_reader_allow(struct rl_reader *reader, size_t most);

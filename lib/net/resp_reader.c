@@ -183,6 +183,11 @@ int rl_reader_feed(struct rl_reader *reader, const char *bytes, size_t len)
     return 0;
 }
 
+bool rl_reader_idle(const struct rl_reader *reader)
+{
+    return reader->unfinished == 0 && !reader->why[0];
+}
+
 void rl_reader_allow(struct rl_reader *reader, size_t most)
 {
     reader->most = most;

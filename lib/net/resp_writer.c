@@ -12,36 +12,62 @@ void rl_out_init(struct rl_out *out, char *bytes, size_t size)
     *out = (struct rl_out){.bytes = bytes, .size = size};
 }
 
-static void put(struct rl_out *out, const void *bytes, size_t len)
+/* Room for `len` bytes more; NULL: there is none. */
+static char *extend(struct rl_out *out, size_t len)
 {
     if (out->overflow || len > out->size - out->len) {
         out->overflow = true;
-        return;
+        return NULL;
     }
-    if (len > 0)
-        memcpy(out->bytes + out->len, bytes, len);
+    char *at = out->bytes + out->len;
     out->len += len;
+    return at;
 }
 
-static void put_head(struct rl_out *out, char mark, uint64_t number)
+static unsigned count_digits(uint64_t number)
 {
-    char head[1 + RL_DIGITS_MAX + 2];
-    size_t at = rl_to_digits(number, head + 1);
-    head[at] = mark;
-    memcpy(head + sizeof(head) - 2, "\r\n", 2);
-    put(out, head + at, sizeof(head) - at);
+    unsigned digits = 1;
+    for (; number >= 10; number /= 10)
+        digits++;
+    return digits;
+}
+
+/* A mark, a number of so many digits, and the end of the line. Returns the end. */
+static inline char *put_line(char *at, char mark, uint64_t number, unsigned digits)
+{
+    *at = mark;
+    for (unsigned i = digits; i > 1; i--, number /= 10)
+        at[i] = (char)('0' + number % 10);
+    at[1] = (char)('0' + number);
+    memcpy(at + 1 + digits, "\r\n", 2);
+    return at + 1 + digits + 2;
+}
+
+void rl_put_raw(struct rl_out *out, const char *bytes, size_t len)
+{
+    char *at = extend(out, len);
+    if (at)
+        memcpy(at, bytes, len);
 }
 
 void rl_put_array(struct rl_out *out, unsigned elements)
 {
-    put_head(out, '*', elements);
+    unsigned digits = count_digits(elements);
+    char *at = extend(out, 1 + digits + 2);
+    if (at)
+        put_line(at, '*', elements, digits);
 }
 
 void rl_put_bulk(struct rl_out *out, const void *bytes, size_t len)
 {
-    put_head(out, '$', len);
-    put(out, bytes, len);
-    put(out, "\r\n", 2);
+    unsigned digits = count_digits(len);
+    char *at = len <= out->size ? extend(out, 1 + digits + 2 + len + 2) : extend(out, len);
+    if (!at)
+        return;
+    at = put_line(at, '$', len, digits);
+    if (len > 0)
+        memcpy(at, bytes, len);
+    memcpy(at + len, "\r\n", 2);
 }
 
 void rl_put_text(struct rl_out *out, const char *text)
