@@ -150,7 +150,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/net/test_resp %D%/net/test_resp_writer %D%/net/test_tls %D%/net/test_tls_context \
 	%D%/net/test_tls_data %D%/net/test_tls_end %D%/net/test_tls_renew %D%/node/test_channel \
 	%D%/node/test_fitness %D%/node/test_fitness_real %D%/node/test_native_reply \
-	%D%/node/test_standing %D%/node/test_subscriber \
+	%D%/node/test_standing %D%/node/test_subscriber %D%/node/test_usual_reply \
 	%D%/node/test_subscriber_bytes %D%/node/test_subscriber_channels \
 	%D%/node/test_subscriber_denied %D%/node/test_subscriber_hold \
 	%D%/node/test_subscriber_life %D%/node/test_subscriber_peer %D%/programs/test_chaos_check \
@@ -183,6 +183,7 @@ fuzz_targets = %D%/fuzz/fuzz_config %D%/fuzz/fuzz_reply %D%/fuzz/fuzz_sub %D%/fu
 # Instead of the library's links.
 fuzz_link = %D%/fuzz/input_link.c %D%/fuzz/input_link.h
 %C%_fuzz_fuzz_reply_SOURCES = %D%/fuzz/fuzz_reply.c $(fuzz_link)
+%C%_node_test_usual_reply_SOURCES = %D%/node/test_usual_reply.c $(fuzz_link)
 %C%_fuzz_fuzz_sub_SOURCES = %D%/fuzz/fuzz_sub.c $(fuzz_link)
 EXTRA_DIST += %D%/fuzz/fuzz.sh %D%/fuzz/corpus
 

@@ -56,6 +56,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
      * tell a report how long the holder has it, or grant a fencing token. */
     lease->native = acquire->target.kind->native && !queue && !acquire->call.report.to &&
                     !acquire->options.fenced && client->config.guard != RL_GUARD_STRICT;
+    lease->quiet = !acquire->call.report.to;
     lease->hold.fence.wanted = acquire->options.fenced;
     lease->hold.fence.number = acquire->number;
     lease->call = &acquire->call;

@@ -334,13 +334,19 @@ unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_dead
     return rl_hold_check_release(hold);
 }
 
+uint64_t rl_hold_to_release(const struct rl_hold *hold)
+{
+    assert(hold->phase == RL_HOLD_ENDING || hold->release_due == 0);
+    if (hold->phase != RL_HOLD_ENDING)
+        return 0;
+    return hold->release_due | (hold->acquire_inflight[0] & ~hold->release_inflight[0]) |
+           (hold->acquire_inflight[1] & ~hold->release_inflight[1]);
+}
+
 bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned slot,
                            bool current)
 {
-    rl_hold_assert(hold);
     assert(node < hold->n && slot < RL_SLOTS);
-    uint64_t bit = rl_bit(node);
-    if (hold->phase != RL_HOLD_ENDING || (hold->release_inflight[slot] & bit))
-        return false;
+    uint64_t bit = rl_bit(node) & rl_hold_to_release(hold) & ~hold->release_inflight[slot];
     return (hold->acquire_inflight[slot] & bit) || (current && (hold->release_due & bit));
 }

@@ -28,37 +28,19 @@ enum rl_phase {
 
 #define RL_SLOTS 2
 
+/* What every event looks at comes first, together: of many locks in flight, little is near. */
 struct rl_hold {
     enum rl_phase phase;
     unsigned n;
-    double drift_factor;
-    bool several;   /* several keys on a node: one that refuses to extend may have some */
-    int64_t ttl_ns; /* the TTL of the acquire */
+    bool several;    /* several keys on a node: one that refuses to extend may have some */
+    bool distrusted; /* the clock went back: the time since t0 is unknown */
+    bool hearsay;    /* attached: no majority has confirmed it to this client yet */
+    bool extending;
+    bool releasing;
+    int64_t ttl_ns;        /* the TTL of the acquire */
     int64_t lock_delay_ns; /* keys live so much longer than their TTL, unless released */
     int64_t key_life_ns;   /* the longest one that a node was sent */
     int64_t deadline_ns;   /* HELD: ours until then. It only grows; 0 in other phases */
-    bool hearsay;          /* attached: no majority has confirmed it to this client yet */
-    bool distrusted;       /* the clock went back: the time since t0 is unknown */
-
-    struct rl_round ask;
-    uint64_t not_asked_yet; /* ordered acquisition: the rest, until the first one grants */
-
-    struct rl_fence fence;
-
-    struct rl_round extend; /* FENCING: of the nodes that are told the token */
-    bool extending;
-    int64_t extend_ttl_ns;
-    uint64_t retake; /* held by a majority, but missing there: retake it */
-    uint64_t back;   /* nodes that came back while a round was open: retake when it is over */
-
-    struct rl_round release;
-    bool releasing;
-    uint64_t release_asked; /* nodes that may have had a key when release was called */
-    uint64_t release_lost;  /* nodes that may have released it, but the reply was lost */
-
-    /* HELD: nodes that granted the lease that stands, and have not lost it as far as is known.
-     * Of a lock that was attached: all. */
-    uint64_t standing;
 
     /* Sets of nodes, per slot where the link counts. */
     uint64_t maybe_set; /* a request that sets the key was sent: it may exist */
@@ -67,7 +49,22 @@ struct rl_hold {
     uint64_t this_round[RL_SLOTS];       /* of these, sent in the round that is open */
     uint64_t release_inflight[RL_SLOTS]; /* a release awaits its reply */
     uint64_t release_due;                /* ENDING: a release must be sent, maybe again */
-    int64_t release_due_until_ns;        /* when all our keys have expired */
+    uint64_t not_asked_yet; /* ordered acquisition: the rest, until the first one grants */
+    uint64_t retake;        /* held by a majority, but missing there: retake it */
+    uint64_t back;          /* nodes that came back in a round: retake when it is over */
+    uint64_t release_asked; /* nodes that may have had a key when release was called */
+    uint64_t release_lost;  /* nodes that may have released it, but the reply was lost */
+    /* HELD: nodes that granted the lease that stands, and have not lost it as far as is known.
+     * Of a lock that was attached: all. */
+    uint64_t standing;
+
+    struct rl_round ask;
+    struct rl_round release;
+    struct rl_round extend; /* FENCING: of the nodes that are told the token */
+    int64_t extend_ttl_ns;
+    struct rl_fence fence;
+    double drift_factor;
+    int64_t release_due_until_ns; /* when all our keys have expired */
 };
 
 /* Has it expired, by the rule of redlock_validity_ms()? */
@@ -127,6 +124,9 @@ uint64_t rl_hold_to_extend(const struct rl_hold *hold);
 /* Give up, from ASKING, FENCING or HELD. With `node_deadline_ns` above 0 the replies count
  * until then, and RL_EV_RELEASED follows, maybe at once. With 0 no caller waits for them. */
 unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns);
+
+/* The nodes for which a release may have to be queued, on one slot or the other. */
+uint64_t rl_hold_to_release(const struct rl_hold *hold);
 
 /* Should a release be queued for this node on this slot now? `current`: it is the node's
  * current slot, and its link is ready. */

@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+static unsigned tick(struct rl_hold *hold, int64_t now_ns);
+
 /* ---- what happens to requests --------------------------------------------------------- */
 
 void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
@@ -136,7 +138,7 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     assert(node < hold->n && slot < RL_SLOTS);
     assert((number > 0) == (hold->fence.wanted && verb == RL_ACQUIRE && vote == RL_VOTE_YES));
     /* Deadlines first: a reply after the end of its round is late. */
-    unsigned events = rl_hold_tick(hold, now_ns);
+    unsigned events = tick(hold, now_ns);
     if (verb == RL_RELEASE) {
         assert(hold->release_inflight[slot] & bit);
         hold->release_inflight[slot] &= ~bit;
@@ -215,7 +217,7 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
         hold->release_due |= bit;
         rl_hold_outlast(hold, now_ns);
     }
-    unsigned events = rl_hold_tick(hold, now_ns);
+    unsigned events = tick(hold, now_ns);
     if (carrying && (hold->this_round[slot] & bit)) {
         events |= count_vote(hold, node, RL_ACQUIRE, RL_VOTE_FAILED, 0, now_ns);
         events |= count_vote(hold, node, RL_EXTEND, RL_VOTE_FAILED, 0, now_ns);
@@ -233,9 +235,9 @@ static void fail_silent(struct rl_round *round, uint64_t spared)
         rl_round_vote(round, rl_first(rest), RL_VOTE_FAILED);
 }
 
-unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
+static unsigned tick(struct rl_hold *hold, int64_t now_ns)
 {
-    rl_hold_assert(hold);
+    assert(now_ns >= 0);
     if (hold->phase == RL_HOLD_ASKING) {
         if (now_ns >= hold->ask.node_deadline_ns)
             fail_silent(&hold->ask, hold->not_asked_yet);
@@ -266,13 +268,19 @@ unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
     return 0;
 }
 
+unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
+{
+    rl_hold_assert(hold);
+    return tick(hold, now_ns);
+}
+
 unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns)
 {
     rl_hold_assert(hold);
     assert(hold->phase == RL_HOLD_ASKING);
     if (hold->ask.node_deadline_ns > now_ns)
         hold->ask.node_deadline_ns = now_ns;
-    return rl_hold_tick(hold, now_ns);
+    return tick(hold, now_ns);
 }
 
 /* When the next of its two rounds is over. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_MIN 1536 /* an acquisition of a lock with a name of usual length */
+#define BLOCK_MIN 2048 /* an acquisition of a lock with a name of usual length */
 #define BLOCKS_KEPT 1024
 #define ENDED_NS (100 * RL_NS_PER_MS) /* for other clients, which can't wake us */
 

@@ -13,16 +13,9 @@ struct rl_call {
     redlock *client;
     struct rl_lease *lease; /* that it works on now; NULL: none */
     bool done;
+    bool async;
     int result;
     struct rl_parked *parked; /* its thread sleeps there until it is done; or NULL */
-    struct rl_report report;
-    int64_t connect_until_ns; /* it may wait for connections until then */
-
-    bool async;
-    uint64_t id;
-    struct rl_callback callback; /* async: reports that it is done */
-    redlock_done_fn *on_done;
-    void *context;
 
     /* Time passed, or a node has changed. */
     void (*step)(struct rl_call *call, int64_t now_ns);
@@ -39,6 +32,13 @@ struct rl_call {
     bool (*ended)(const struct rl_call *call);
     /* It is done: make the result, and the handle if there is one. May be NULL. */
     int (*conclude)(struct rl_call *call, redlock_lock **ret_lock);
+
+    struct rl_callback callback; /* async: reports that it is done */
+    redlock_done_fn *on_done;
+    void *context;
+    uint64_t id;
+    int64_t connect_until_ns; /* it may wait for connections until then */
+    struct rl_report report;
 };
 
 /* Enter the client's list. 0 or REDLOCK_ENOMEM. The caller must have set the handlers. */

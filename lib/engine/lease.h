@@ -14,31 +14,39 @@ struct rl_renewal_ops {
 };
 
 struct rl_lease {
-    struct rl_timer timer;  /* first: renewing, or the end of a release's time */
-    struct rl_entry entry;  /* in client->leases.open, ->releasing or ->spare */
-    struct rl_hashed named; /* open, of a kind with owners: in client->leases.named */
+    struct rl_timer timer; /* first: renewing, or the end of a release's time */
+    struct rl_entry entry; /* in client->leases.open, ->releasing or ->spare */
     redlock *client;
-    struct rl_target target; /* its bytes are in `bytes` */
-    struct rl_hold hold;
-    int64_t clock_epoch;       /* the clock's epoch that its times belong to */
     struct rl_call *call;      /* the call that waits for it, or NULL */
     struct redlock_lock *lock; /* the handle, or NULL */
+    int64_t clock_epoch;       /* the clock's epoch that its times belong to */
+    unsigned owed;             /* requests in flight */
+    unsigned refs;             /* calls into this lease that have not returned */
     bool detached;             /* another process is responsible for its keys */
     bool spare;                /* in the pool: nothing refers to it */
     bool query;                /* inspect, force, probe: no hold, no vote */
-    int64_t query_ttl_ns;      /* a probe that takes or extends: for so long */
     bool endless;              /* force: also where the key has no TTL */
-    unsigned owed;             /* requests in flight */
-    unsigned refs;             /* calls into this lease that have not returned */
     bool releasing;            /* is in client->leases.releasing */
     bool silent;               /* its release wakes no waiter: the holder's release will */
     bool native;               /* may be taken by the native pair */
     bool contended;            /* an earlier round was refused */
     bool waits;                /* the caller will try again if it is refused */
-    uint64_t waiter;           /* number of its wait queue; 0: none */
-    uint64_t waiter_round;     /* the number of that queue's round */
-    uint64_t queues;           /* nodes that were asked to queue it */
-    int64_t waits_since_ns;    /* since when that queue's first waiter waits */
+    bool quiet;                /* its round's grants are not told to its call */
+    int64_t retry_ns;          /* no release may be sent before then */
+    size_t token_len;
+    char token[RL_TOKEN_MAX + 1];
+    struct rl_hold hold; /* a reply needs its beginning, and all before that */
+    struct rl_target target; /* its bytes are in `bytes` */
+    struct rl_target_bytes bytes;
+    struct rl_hashed named;  /* open, of a kind with owners: in client->leases.named */
+    int64_t budget_ns;       /* the time that one node has in a round */
+    int64_t query_ttl_ns;    /* a probe that takes or extends: for so long */
+    uint64_t waiter;         /* number of its wait queue; 0: none */
+    uint64_t waiter_round;   /* the number of that queue's round */
+    uint64_t queues;         /* nodes that were asked to queue it */
+    int64_t waits_since_ns;  /* since when that queue's first waiter waits */
+    uint64_t void_due;       /* nodes whose votes are to be taken off: lease_void.c */
+    uint64_t certificates;   /* client->nodes.certificates, when its round began */
     struct rl_renewal {
         bool on; /* it is renewed, or its loss is reported */
         const struct rl_renewal_ops *ops;
@@ -50,13 +58,6 @@ struct rl_lease {
         bool lacks_quorum;       /* too few nodes for the last one: extend when they are back */
         struct rl_backoff backoff;
     } renewal;
-    uint64_t void_due; /* nodes whose votes are to be taken off: lease_void.c */
-    int64_t budget_ns; /* the time that one node has in a round */
-    uint64_t certificates; /* client->nodes.certificates, when its round began */
-    int64_t retry_ns;  /* no release may be sent before then */
-    size_t token_len;
-    char token[RL_TOKEN_MAX + 1];
-    struct rl_target_bytes bytes;
 };
 
 /* Make a lease for `target`, with a fresh token unless `token` is given (attach). 0, ENOMEM,
@@ -178,6 +179,7 @@ void rl_renewals_clock_went_back(redlock *client, int64_t now_ns);
 void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_inflight *inflight,
                        const struct rl_vote_reply *vote_reply, int64_t now_ns);
+void rl_lease_is_next(const struct rl_inflight *inflight);
 void rl_lease_on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
                             const struct rl_inflight *inflight, int64_t now_ns);
 void rl_lease_on_drain(void *owner, struct rl_node *node, unsigned slot,

@@ -143,7 +143,11 @@ void rl_lease_free_if_settled(struct rl_lease *lease, int64_t now_ns)
 void rl_lease_on_vote(struct rl_lease *lease, struct rl_node *node, enum rl_verb verb,
                       const struct rl_vote_reply *vote_reply)
 {
+    bool grant = vote_reply->vote == RL_VOTE_YES && lease->hold.phase == RL_HOLD_ASKING;
     assert(lease->refs > 0);
+    /* The call is far away in memory: leave it alone if this is no news for it. */
+    if (!lease->query && (verb == RL_RELEASE || (grant && lease->quiet)))
+        return;
     if (lease->call && lease->call->on_vote)
         lease->call->on_vote(lease->call, node, verb, vote_reply);
 }

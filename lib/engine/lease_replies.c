@@ -4,7 +4,9 @@
 #include "engine/lease_parts.h"
 
 #include <assert.h>
+#include <stddef.h>
 
+#define CACHE_LINE 64
 #define RELEASE_RETRY_NS (100 * RL_NS_PER_MS)
 
 /* Masters know some waiters by their owner or client. Has the same one queued again
@@ -53,6 +55,14 @@ static void owes_less(struct rl_lease *lease, const struct rl_inflight *inflight
     (*filling)--;
 }
 
+void rl_lease_is_next(const struct rl_inflight *inflight)
+{
+    const char *at = (const char *)inflight->lease;
+    size_t needed = offsetof(struct rl_lease, hold) + offsetof(struct rl_hold, extend);
+    for (size_t line = 0; line < needed; line += CACHE_LINE)
+        __builtin_prefetch(at + line, 1);
+}
+
 void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_inflight *inflight,
                        const struct rl_vote_reply *vote_reply, int64_t now_ns)
@@ -74,7 +84,8 @@ void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
         }
         unsigned events = rl_hold_answer(&lease->hold, node->index, slot, inflight->verb,
                                          vote_reply->vote, vote_reply->answer.number, now_ns);
-        rl_lease_on_hold_events(lease, events, now_ns);
+        if (events || rl_hold_to_release(&lease->hold)) /* most votes decide nothing */
+            rl_lease_on_hold_events(lease, events, now_ns);
     }
     rl_lease_unref(lease, now_ns);
 }

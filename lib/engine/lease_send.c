@@ -14,11 +14,10 @@
  * queued. */
 struct request {
     struct rl_request is;
-    bool native;                     /* the native pair, no script */
     bool certified;                  /* shows the node's certificate: the bytes are its own */
-    unsigned number;                 /* rl_script_number */
     size_t by_hash_len, by_body_len; /* 0: not encoded yet */
     char *by_hash, *by_body;
+    struct rl_inflight inflight; /* what is noted of it at each node */
 };
 
 /* What scripts with fencing tokens are told besides. The proposal is ahead of the masters'
@@ -61,8 +60,8 @@ static int64_t key_life_ns(const struct rl_lease *lease, enum rl_verb script, in
     return ttl_ns > 0 ? rl_key_life_ns(ttl_ns, hold->lock_delay_ns) : 0;
 }
 
-static void request_init(struct request *request, const struct rl_lease *lease,
-                         enum rl_verb script, int64_t now_ns)
+static void request_init(struct request *request, struct rl_lease *lease, enum rl_verb script,
+                         int64_t now_ns)
 {
     redlock *client = lease->client;
     bool fenced = lease->hold.fence.wanted && rl_kind_fences(lease->target.kind, script);
@@ -82,15 +81,26 @@ static void request_init(struct request *request, const struct rl_lease *lease,
                .endless = lease->endless,
                .strict = client->config.guard == RL_GUARD_STRICT &&
                          rl_verb_takes(rl_verb_of(script))},
-        .native = lease->native && script == RL_ACQUIRE,
-        .number = rl_script_number(lease->target.kind, script, fenced),
         .by_hash = client->requests.bytes,
         .by_body = client->requests.bytes + RL_REQUEST_MAX,
+        .inflight = {.lease = lease,
+                     .sent_ns = now_ns,
+                     .deadline_ns = now_ns + lease->budget_ns,
+                     .type = RL_REQUEST_VERB,
+                     .verb = rl_verb_of(script),
+                     .script = script,
+                     .number = rl_script_number(lease->target.kind, script, fenced),
+                     .native = lease->native && script == RL_ACQUIRE},
     };
-    assert(lease->budget_ns > 0 && request->number < RL_SCRIPTS);
-    assert(!request->is.strict || !request->native); /* a SET looks at no marker */
-    if (!request->native)
-        rl_nonce_text(++client->requests.nonce, request->is.nonce);
+    assert(lease->budget_ns > 0 && request->inflight.number < RL_SCRIPTS);
+    assert(!request->is.strict || !request->inflight.native); /* a SET looks at no marker */
+    if (request->inflight.native) {
+        request->inflight.token.bytes = lease->token;
+        request->inflight.token.len = lease->token_len;
+        return;
+    }
+    rl_nonce_text(++client->requests.nonce, request->is.nonce);
+    memcpy(request->inflight.nonce, request->is.nonce, sizeof(request->is.nonce));
     if (rl_request_reserves(&request->is))
         request->is.reserve_ms = rl_nodes_reserve_ms(&client->nodes);
     if (fenced)
@@ -118,49 +128,33 @@ static bool certify(struct request *request, const struct rl_lease *lease,
 
 static size_t encode(const struct request *request, bool by_body, char *bytes)
 {
-    return request->native ? rl_request_encode_native(&request->is, bytes)
+    return request->inflight.native ? rl_request_encode_native(&request->is, bytes)
                            : rl_request_encode(&request->is, by_body, bytes);
 }
 
 /* Queue the request on a slot of a node. False: there is no room for it. */
 static bool put(struct request *request, struct rl_lease *lease, struct rl_node *node,
-                unsigned slot, int64_t now_ns)
+                unsigned slot)
 {
     struct rl_connection *connection = &node->slot[slot].connection;
     assert(slot < RL_SLOTS);
     assert(lease->refs > 0 && !lease->spare);
-    bool by_body = !request->native && !connection->script_known[request->number];
+    bool *known = &connection->script_known[request->inflight.number];
+    bool by_body = !request->inflight.native && !*known;
     size_t *len = by_body ? &request->by_body_len : &request->by_hash_len;
     char *bytes = by_body ? request->by_body : request->by_hash;
     if (*len == 0)
         *len = encode(request, by_body, bytes);
     size_t whole =
         request->is.strict ? rl_request_put_marker(bytes, *len, node->marker.text) : *len;
-    if (!rl_node_takes(node, slot, whole, request->is.script != RL_RELEASE))
+    request->inflight.with_body = by_body;
+    if (!rl_node_ask(node, slot, bytes, whole, request->is.script != RL_RELEASE,
+                     &request->inflight))
         return false;
-    struct rl_inflight inflight = {
-        .lease = lease,
-        .sent_ns = now_ns,
-        .deadline_ns = now_ns + lease->budget_ns,
-        .type = RL_REQUEST_VERB,
-        .verb = rl_verb_of(request->is.script),
-        .script = request->is.script,
-        .number = request->number,
-        .with_body = by_body,
-        .native = request->native,
-    };
-    if (request->native) {
-        inflight.token.bytes = lease->token;
-        inflight.token.len = lease->token_len;
-    } else {
-        memcpy(inflight.nonce, request->is.nonce, sizeof(inflight.nonce));
-    }
-    rl_node_put(node, slot, bytes, whole, &inflight);
-    if (!request->native)
-        connection->script_known[request->number] = true;
+    *known |= by_body;
     lease->owed++;
     lease->client->leases.fill_in.owed += request->is.script == RL_EXTEND_OR_SET;
-    lease->client->stats.commands += request->native ? 2 : 1;
+    lease->client->stats.commands += request->inflight.native ? 2 : 1;
     return true;
 }
 
@@ -183,7 +177,7 @@ static unsigned send(struct rl_lease *lease, enum rl_verb script, uint64_t nodes
         bool may = certify(&request, lease, node, &failed);
         if (!may)
             rl_lease_on_vote(lease, node, verb, &failed);
-        if (may && put(&request, lease, node, node->current, now_ns))
+        if (may && put(&request, lease, node, node->current))
             rl_hold_sent(&lease->hold, i, node->current, verb, true);
         else
             events |= rl_hold_unsent(&lease->hold, i, verb, now_ns);
@@ -212,9 +206,9 @@ void rl_lease_send_releases(struct rl_lease *lease, int64_t now_ns)
     assert(!lease->query && !lease->detached);
     if (hold->phase != RL_HOLD_ENDING || now_ns < lease->retry_ns)
         return;
-    uint64_t nodes = hold->release_due | hold->acquire_inflight[0] | hold->acquire_inflight[1];
+    uint64_t nodes = rl_hold_to_release(hold); /* mostly none */
     struct request request;
-    bool begun = false; /* most events find nothing to send */
+    bool begun = false;
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
         struct rl_node *node = &lease->client->nodes.all[i];
@@ -225,7 +219,7 @@ void rl_lease_send_releases(struct rl_lease *lease, int64_t now_ns)
             if (!begun)
                 request_init(&request, lease, RL_RELEASE, now_ns);
             begun = true;
-            if (put(&request, lease, node, slot, now_ns))
+            if (put(&request, lease, node, slot))
                 rl_hold_sent(hold, i, slot, RL_RELEASE, current);
         }
     }
@@ -244,7 +238,7 @@ void rl_lease_query(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes, i
     request_init(&request, lease, verb, now_ns);
     for (; nodes; nodes &= nodes - 1) {
         struct rl_node *node = &lease->client->nodes.all[rl_first(nodes)];
-        if (!put(&request, lease, node, node->current, now_ns)) {
+        if (!put(&request, lease, node, node->current)) {
             struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED,
                                                .why = "takes no more requests"};
             rl_lease_on_vote(lease, node, verb, &vote_reply);

@@ -35,6 +35,8 @@ struct rl_wait_queue *rl_wait_queue_find(redlock *client, const struct rl_target
 {
     const struct rl_wait_queues *queues = &client->wait_queues;
     assert(target->kind && target->name_len > 0);
+    if (queues->by_name.count == 0) /* mostly nobody waits */
+        return NULL;
     struct rl_hashed *entry = rl_hash_find(&queues->by_name, hash_of(target));
     for (; entry; entry = rl_hash_next(entry)) {
         struct rl_wait_queue *queue = RL_ITEM(entry, struct rl_wait_queue, by_name);

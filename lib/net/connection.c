@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/wipe.h"
+#include "net/usual_reply.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -61,6 +62,7 @@ int rl_connection_reset(struct rl_connection *connection)
     connection->reader = reader;
     connection->out_start = connection->out_end = 0;
     connection->fifo_first = connection->fifo_count = 0;
+    connection->part_len = 0;
     memset(connection->script_known, 0, sizeof(connection->script_known));
     connection->why[0] = '\0';
     return 0;
@@ -99,8 +101,9 @@ static bool grow_fifo(struct rl_connection *connection)
     return true;
 }
 
-bool rl_connection_room(struct rl_connection *connection, size_t len, bool may_grow)
+bool rl_connection_make_room(struct rl_connection *connection, size_t len, bool may_grow)
 {
+    assert(connection->out_start <= connection->out_end);
     if (connection->out_size - connection->out_end < len && connection->out_start > 0) {
         memmove(connection->out, connection->out + connection->out_start,
                 connection->out_end - connection->out_start);
@@ -175,29 +178,91 @@ static int next_reply(struct rl_connection *connection, const struct rl_reply **
     return rl_reader_next(connection->reader, ret_reply);
 }
 
-bool rl_connection_read(struct rl_connection *connection, struct rl_clock *clock,
-                        rl_take_fn *take, void *context)
+/* Bytes that are read in one go. */
+struct bytes {
+    char at[RL_USUAL_MAX + RL_READ_CHUNK];
+    size_t len;
+    size_t used;
+    int64_t now_ns; /* read after them: they prove nothing about a later time */
+};
+
+/* Receive bytes behind the beginning of a reply that was kept. As rl_link_recv(). */
+static ssize_t receive(struct rl_connection *connection, struct bytes *bytes,
+                       struct rl_clock *clock)
 {
-    char bytes[RL_READ_CHUNK];
+    size_t kept = connection->part_len;
+    assert(kept <= sizeof(connection->part));
+    if (kept > 0)
+        memcpy(bytes->at, connection->part, kept);
+    ssize_t got = rl_link_recv(connection->link, bytes->at + kept, RL_READ_CHUNK);
+    if (got <= 0)
+        return got;
+    connection->part_len = 0;
+    bytes->len = kept + (size_t)got;
+    bytes->used = 0;
+    bytes->now_ns = connection->heard_ns = rl_clock_steady_ns(clock);
+    return got;
+}
+
+/* Take usual replies as long as there are any. False: the connection is gone. */
+static bool take_usuals(struct rl_connection *connection, struct bytes *bytes,
+                        rl_take_usual_fn *take, void *context)
+{
+    assert(rl_reader_idle(connection->reader));
+    while (bytes->used < bytes->len) {
+        const char *at = bytes->at + bytes->used;
+        size_t left = bytes->len - bytes->used;
+        const struct rl_inflight *oldest = rl_connection_oldest(connection);
+        uint64_t number;
+        size_t size = oldest ? rl_usual_reply(oldest, at, left, &number) : 0;
+        if (size == 0)
+            break;
+        if (size == RL_USUAL_PART) {
+            assert(left <= sizeof(connection->part));
+            memcpy(connection->part, at, left);
+            connection->part_len = left;
+            size = left;
+        }
+        bytes->used += size;
+        if (connection->part_len == 0 && !take(context, number, bytes->now_ns))
+            return false;
+    }
+    return true;
+}
+
+/* Have the rest parsed, and take each whole reply. 1, 0: the connection is gone, or -1: these
+ * are no replies. */
+static int take_others(struct rl_connection *connection, const struct bytes *bytes,
+                       rl_take_fn *take, void *context)
+{
+    const struct rl_reply *reply;
+    if (rl_reader_feed(connection->reader, bytes->at + bytes->used, bytes->len - bytes->used))
+        return -1;
+    int more;
+    while ((more = next_reply(connection, &reply)) == 1) {
+        if (!take(context, reply, bytes->now_ns))
+            return 0;
+    }
+    return more < 0 ? -1 : 1;
+}
+
+bool rl_connection_read(struct rl_connection *connection, struct rl_clock *clock,
+                        rl_take_fn *take, rl_take_usual_fn *take_usual, void *context)
+{
+    struct bytes bytes;
     for (size_t budget = RL_READ_BUDGET; budget > 0;) {
-        ssize_t got = rl_link_recv(connection->link, bytes, sizeof(bytes));
+        ssize_t got = receive(connection, &bytes, clock);
         if (got <= 0)
             return true; /* nothing now, or FAILED */
-        /* Read the clock after the bytes: they prove nothing about a later time. */
-        int64_t now_ns = connection->heard_ns = rl_clock_steady_ns(clock);
-        const struct rl_reply *reply;
-        if (rl_reader_feed(connection->reader, bytes, (size_t)got) != 0)
-            return false;
-        int more;
-        while ((more = next_reply(connection, &reply)) == 1) {
-            if (!take(context, reply, now_ns))
-                return true;
-        }
-        if (more < 0)
-            return false;
+        if (take_usual && rl_reader_idle(connection->reader) &&
+            !take_usuals(connection, &bytes, take_usual, context))
+            return true;
+        int more = bytes.used < bytes.len ? take_others(connection, &bytes, take, context) : 1;
+        if (more <= 0)
+            return more == 0;
         /* A short read has mostly read all. The caller judges silence once nothing is left. */
         const struct rl_inflight *oldest = rl_connection_oldest(connection);
-        if ((size_t)got < sizeof(bytes) && !(oldest && now_ns >= oldest->deadline_ns))
+        if (got < RL_READ_CHUNK && !(oldest && bytes.now_ns >= oldest->deadline_ns))
             return true;
         budget -= (size_t)got < budget ? (size_t)got : budget;
     }
@@ -208,11 +273,4 @@ struct rl_inflight *rl_connection_inflight(struct rl_connection *connection, uns
 {
     assert(i < connection->fifo_count);
     return &connection->fifo[(connection->fifo_first + i) & (connection->fifo_size - 1)];
-}
-
-void rl_connection_drop_oldest(struct rl_connection *connection)
-{
-    assert(connection->fifo_count > 0);
-    connection->fifo_first = (connection->fifo_first + 1) & (connection->fifo_size - 1);
-    connection->fifo_count--;
 }

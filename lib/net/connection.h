@@ -10,6 +10,8 @@
 #include "net/link.h"
 #include "net/resp.h"
 
+#include <assert.h>
+
 struct rl_lease;
 struct rl_clock;
 struct rl_channel;
@@ -68,6 +70,9 @@ struct rl_inflight {
     enum rl_set_reply set_reply;
 };
 
+/* The longest usual reply (usual_reply.h): a native pair's. */
+#define RL_USUAL_MAX (RL_TOKEN_MAX + 32)
+
 struct rl_connection {
     const struct rl_node_config *config;
     struct rl_tls_context *tls; /* the node's; NULL: no TLS */
@@ -82,6 +87,8 @@ struct rl_connection {
     size_t login_len;              /* `out` begins with so many bytes of a login */
     int64_t heard_ns;              /* when bytes came last */
     bool script_known[RL_SCRIPTS]; /* its body was sent on this connection */
+    char part[RL_USUAL_MAX]; /* the beginning of a usual reply, whose rest has not come yet */
+    size_t part_len;
     struct rl_mask mask;           /* the password of the login: no text may show it */
     char set_error[160];           /* SET's error, until the pair's second reply has come */
     char why[160];
@@ -101,8 +108,16 @@ void rl_connection_done(struct rl_connection *connection, bool in_child);
 int rl_connection_reset(struct rl_connection *connection);
 
 /* Is there room for a request of `len` bytes and its entry? With `may_grow` it may take memory,
- * up to RL_OUT_MAX and RL_FIFO_MAX. Releases must not take any. */
-bool rl_connection_room(struct rl_connection *connection, size_t len, bool may_grow);
+ * up to RL_OUT_MAX and RL_FIFO_MAX. Releases must not take any. Inline, because mostly there
+ * is. */
+bool rl_connection_make_room(struct rl_connection *connection, size_t len, bool may_grow);
+static inline bool rl_connection_room(struct rl_connection *connection, size_t len,
+                                      bool may_grow)
+{
+    return (connection->out_size - connection->out_end >= len &&
+            connection->fifo_count < connection->fifo_size) ||
+           rl_connection_make_room(connection, len, may_grow);
+}
 
 /* Queue a request. The caller must have asked for room. */
 void rl_connection_put(struct rl_connection *connection, const void *bytes, size_t len,
@@ -123,12 +138,14 @@ bool rl_connection_flush(struct rl_connection *connection);
  * place. */
 typedef bool rl_take_fn(void *context, const struct rl_reply *reply, int64_t now_ns);
 
-/* Read what has come, within the budget of one turn, and call `take` for each whole reply.
- * False: the bytes are no reply of a server, and rl_reader_text() says why. The link may be
- * closed or FAILED afterwards.
- */
+/* Receives the usual reply to the oldest request (usual_reply.h): a grant. As rl_take_fn. */
+typedef bool rl_take_usual_fn(void *context, uint64_t number, int64_t now_ns);
+
+/* Read what has come, within the budget of one turn, and call `take` for each whole reply, or
+ * `take_usual`, which may be NULL. False: the bytes are no reply of a server, and
+ * rl_reader_text() says why. The link may be closed or FAILED afterwards. */
 bool rl_connection_read(struct rl_connection *connection, struct rl_clock *clock,
-                        rl_take_fn *take, void *context);
+                        rl_take_fn *take, rl_take_usual_fn *take_usual, void *context);
 
 struct rl_inflight *rl_connection_inflight(struct rl_connection *connection,
                                            unsigned i); /* 0: the oldest */
@@ -140,7 +157,13 @@ static inline struct rl_inflight *rl_connection_oldest(struct rl_connection *con
     return connection->fifo_count > 0 ? &connection->fifo[connection->fifo_first] : NULL;
 }
 
-void rl_connection_drop_oldest(struct rl_connection *connection);
+static inline void rl_connection_drop_oldest(struct rl_connection *connection)
+{
+    assert(connection->fifo_count > 0);
+    connection->fifo_first = (connection->fifo_first + 1) & (connection->fifo_size - 1);
+    if (--connection->fifo_count == 0)
+        connection->fifo_first = 0; /* few entries are used again and again */
+}
 
 static inline bool rl_connection_unsent(const struct rl_connection *connection)
 {

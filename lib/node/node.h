@@ -52,6 +52,8 @@ struct rl_node_events {
     void (*answered)(void *owner, struct rl_node *node, unsigned slot,
                      const struct rl_inflight *inflight, const struct rl_vote_reply *vote_reply,
                      int64_t now_ns);
+    /* The next reply is for this request: time to fetch what that needs from memory. */
+    void (*next)(const struct rl_inflight *inflight);
     /* NOSCRIPT to a digest: certainly not executed. */
     void (*unexecuted)(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_inflight *inflight, int64_t now_ns);
@@ -221,13 +223,11 @@ bool rl_node_stalled(struct rl_node *node, int64_t now_ns);
 /* The uptime that INFO gave, plus the time since; -1: INFO gave none. */
 int64_t rl_node_uptime_s(const struct rl_node *node, int64_t now_ns);
 
-/* Can a request be queued on this slot? Releases may where acquires may not. */
-bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow);
-
-/* Queue a request on the current slot or the draining one, whose link must be OPEN. Its lease
- * gets exactly one callback: answered, unexecuted or lost. */
-void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
-                 const struct rl_inflight *inflight);
+/* Queue a request of a lease on the current slot or the draining one. False: it takes none now.
+ * Releases may be queued where acquires may not, but not grow. The lease gets exactly one
+ * callback: answered, unexecuted or lost. */
+bool rl_node_ask(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
+                 bool may_grow, const struct rl_inflight *inflight);
 
 /* Send what is queued. */
 void rl_node_flush(struct rl_node *node, int64_t now_ns);
@@ -263,6 +263,12 @@ static inline struct rl_connection *rl_node_connection(struct rl_node *node)
 }
 
 void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns);
+
+/* Does the current slot take a request of the node's own? Queue one: its link must be OPEN, and
+ * have room. */
+bool rl_node_takes(struct rl_node *node, size_t len, bool may_grow);
+void rl_node_put(struct rl_node *node, const void *bytes, size_t len,
+                 const struct rl_inflight *inflight);
 
 /* The slot's link is of no use: report its requests lost, close it, and plan the next
  * connect. */

@@ -16,7 +16,7 @@ static void put(struct rl_node *node, enum rl_request_type type, const char *non
     struct rl_inflight inflight = {.type = type, .sent_ns = now_ns, .deadline_ns = deadline_ns};
     if (nonce)
         memcpy(inflight.nonce, nonce, RL_NONCE_LEN);
-    rl_node_put(node, node->current, bytes, len, &inflight);
+    rl_node_put(node, bytes, len, &inflight);
 }
 
 /* Queue a request of the node's own; `nonce` may be NULL. False: there is no room. A handshake
@@ -36,7 +36,7 @@ static bool ask(struct rl_node *node, enum rl_request_type type, const char *non
 static bool pass(struct rl_node *node, enum rl_request_type type, const char *nonce,
                  const void *bytes, size_t len, int64_t now_ns)
 {
-    if (!rl_node_takes(node, node->current, len, true))
+    if (!rl_node_takes(node, len, true))
         return false;
     put(node, type, nonce, bytes, len, now_ns, now_ns + node->settings->connect_timeout_ns);
     return true;
@@ -88,7 +88,7 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
 {
     static char ping[] = "*1\r\n$4\r\nPING\r\n";
     struct rl_out out = {.bytes = ping, .size = sizeof(ping) - 1, .len = sizeof(ping) - 1};
-    if (rl_node_stalled(node, now_ns) || !rl_node_takes(node, node->current, out.len, false))
+    if (rl_node_stalled(node, now_ns) || !rl_node_takes(node, out.len, false))
         return false;
     return ask(node, RL_REQUEST_PING, NULL, &out, now_ns, deadline_ns);
 }

@@ -36,7 +36,7 @@ bool rl_node_ask_lists(struct rl_node *node, int64_t now_ns, int64_t deadline_ns
     assert(!out.overflow);
     if (!rl_connection_room(rl_node_connection(node), out.len, true))
         return false;
-    rl_node_put(node, node->current, out.bytes, out.len, &inflight);
+    rl_node_put(node, out.bytes, out.len, &inflight);
     return true;
 }
 

@@ -187,14 +187,15 @@ static void deliver_vote(struct rl_slot *slot, const struct rl_inflight *infligh
 {
     struct rl_node *node = slot->node;
     const struct rl_node_settings *settings = node->settings;
-    struct rl_vote_reply unfit = {.vote = RL_VOTE_FAILED};
     measure(node, inflight, now_ns);
     /* The node voted when it was asked. If it has lost that right since, its grant does not
      * count. */
     if (vote_reply->vote == RL_VOTE_YES && rl_verb_takes(inflight->verb) &&
         (!rl_node_is_fit(node) || is_void(slot, inflight))) {
-        unfit.why = rl_node_why(node, now_ns);
-        vote_reply = &unfit;
+        const struct rl_vote_reply unfit = {RL_VOTE_FAILED, .why = rl_node_why(node, now_ns)};
+        settings->events->answered(settings->owner, node, slot->index, inflight, &unfit,
+                                   now_ns);
+        return;
     }
     settings->events->answered(settings->owner, node, slot->index, inflight, vote_reply,
                                now_ns);
@@ -289,30 +290,43 @@ static bool deliver(struct rl_slot *slot, const struct rl_inflight *inflight,
     return true;
 }
 
+/* A new connection must finish its handshake before its votes count. */
+static void heard(struct rl_slot *slot, int64_t now_ns)
+{
+    struct rl_node *node = slot->node;
+    if (node->mode == RL_UP || slot->index != node->current)
+        rl_identity_heard(&node->identity, now_ns);
+}
+
+/* Take the request off the list, which a callback may change. */
+static struct rl_inflight take_oldest(struct rl_slot *slot)
+{
+    struct rl_inflight oldest = *rl_connection_oldest(&slot->connection);
+    rl_connection_drop_oldest(&slot->connection);
+    const struct rl_inflight *next = rl_connection_oldest(&slot->connection);
+    if (next && next->type == RL_REQUEST_VERB)
+        slot->node->settings->events->next(next);
+    return oldest;
+}
+
 /* One reply. */
 static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 {
     struct rl_slot *slot = context;
     struct rl_connection *connection = &slot->connection;
     struct rl_inflight *oldest = rl_connection_oldest(connection);
+    bool more_use;
     if (!oldest) {
         char text[160];
         rl_unasked_text(reply, &connection->mask, text, sizeof(text));
         rl_node_disconnect(slot->node, slot->index, now_ns, "%s", text);
         return false;
     }
-    struct rl_node *node = slot->node;
-    /* A new connection must finish its handshake before its votes count. */
-    if (node->mode == RL_UP || slot->index != node->current)
-        rl_identity_heard(&node->identity, now_ns);
-    bool more_use = true;
+    heard(slot, now_ns);
     if (oldest->native && oldest->set_reply == RL_SET_AWAITED) {
         more_use = keep_set_reply(slot, oldest, reply, now_ns);
     } else {
-        struct rl_inflight inflight = *oldest;
-        rl_connection_drop_oldest(connection);
-        if (connection->fifo_count > 0) /* the lease of the next reply is far away in memory */
-            __builtin_prefetch(rl_connection_oldest(connection)->lease, 1);
+        struct rl_inflight inflight = take_oldest(slot);
         more_use = deliver(slot, &inflight, reply, now_ns);
     }
     if (!more_use) {
@@ -323,10 +337,26 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
     return rl_link_state(connection->link) == RL_LINK_OPEN;
 }
 
+/* The usual reply: a grant. */
+static bool take_usual(void *context, uint64_t number, int64_t now_ns)
+{
+    struct rl_slot *slot = context;
+    struct rl_inflight inflight = take_oldest(slot);
+    heard(slot, now_ns);
+    struct rl_vote_reply grant = {.vote = RL_VOTE_YES};
+    grant.answer = (struct rl_answer){.granted = true,
+                                      .code = RL_GRANTED,
+                                      .with_number = number > 0,
+                                      .number = number,
+                                      .place = -1};
+    deliver_vote(slot, &inflight, &grant, now_ns);
+    return rl_link_state(slot->connection.link) == RL_LINK_OPEN;
+}
+
 void rl_node_read(struct rl_slot *slot)
 {
     struct rl_connection *connection = &slot->connection;
-    if (!rl_connection_read(connection, slot->node->settings->clock, take, slot))
+    if (!rl_connection_read(connection, slot->node->settings->clock, take, take_usual, slot))
         rl_node_disconnect(slot->node, slot->index, connection->heard_ns, "%s",
                            rl_reader_text(connection->reader));
 }

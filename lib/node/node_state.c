@@ -116,7 +116,7 @@ void rl_node_disconnect(struct rl_node *node, unsigned index, int64_t now_ns,
 
 /* ---- what is sent ----------------------------------------------------------------------- */
 
-bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow)
+static bool takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow)
 {
     assert(slot < RL_SLOTS);
     assert(len > 0 && len <= RL_OUT_MAX);
@@ -126,12 +126,28 @@ bool rl_node_takes(struct rl_node *node, unsigned slot, size_t len, bool may_gro
            rl_connection_room(&node->slot[slot].connection, len, may_grow);
 }
 
-void rl_node_put(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
+bool rl_node_takes(struct rl_node *node, size_t len, bool may_grow)
+{
+    return takes(node, node->current, len, may_grow);
+}
+
+bool rl_node_ask(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
+                 bool may_grow, const struct rl_inflight *inflight)
+{
+    if (!takes(node, slot, len, may_grow))
+        return false;
+    rl_connection_put(&node->slot[slot].connection, bytes, len, inflight);
+    node->unflushed = true;
+    return true;
+}
+
+void rl_node_put(struct rl_node *node, const void *bytes, size_t len,
                  const struct rl_inflight *inflight)
 {
-    assert(slot == node->current || node->draining);
-    assert(rl_link_state(node->slot[slot].connection.link) == RL_LINK_OPEN);
-    rl_connection_put(&node->slot[slot].connection, bytes, len, inflight);
+    struct rl_connection *connection = rl_node_connection(node);
+    assert(rl_link_state(connection->link) == RL_LINK_OPEN);
+    assert(node->mode == RL_AUTH || node->mode == RL_GREETING || node->mode == RL_UP);
+    rl_connection_put(connection, bytes, len, inflight);
     node->unflushed = true;
 }
 

@@ -196,6 +196,6 @@ void rl_sub_read(struct rl_sub *sub)
 {
     struct rl_connection *connection = &sub->connection;
     assert(sub->mode >= RL_SUB_AUTH && sub->mode <= RL_SUB_UP);
-    if (!rl_connection_read(connection, sub->settings->clock, take, sub))
+    if (!rl_connection_read(connection, sub->settings->clock, take, NULL, sub))
         rl_sub_disconnect(sub, connection->heard_ns, "%s", rl_reader_text(connection->reader));
 }

@@ -59,6 +59,11 @@ static void on_answered(void *owner, struct rl_node *node, unsigned slot,
     look_at(vote_reply);
 }
 
+static void on_next(const struct rl_inflight *inflight)
+{
+    REQUIRE(inflight->type == RL_REQUEST_VERB);
+}
+
 static void on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
                           const struct rl_inflight *inflight, int64_t now_ns)
 {
@@ -105,6 +110,7 @@ static void on_voided(void *owner, struct rl_node *node, int64_t now_ns)
 
 static const struct rl_node_events events = {
     .answered = on_answered,
+    .next = on_next,
     .unexecuted = on_unexecuted,
     .drains = on_drains,
     .lost = on_lost,
@@ -155,10 +161,8 @@ static void ask(struct rl_node *node, enum rl_verb verb, bool native, bool fence
     } else {
         rl_nonce_text(++nonce, inflight.nonce);
     }
-    if (!rl_node_takes(node, node->current, sizeof(bytes) - 1, verb != RL_RELEASE))
-        return;
-    rl_node_put(node, node->current, bytes, sizeof(bytes) - 1, &inflight);
-    put_count++;
+    put_count += rl_node_ask(node, node->current, bytes, sizeof(bytes) - 1, verb != RL_RELEASE,
+                             &inflight);
 }
 
 /* The right answer to the oldest question, so that the fuzzer gets past the greeting, and

@@ -187,7 +187,7 @@ static void move(struct master *master, unsigned events, int64_t now_ns)
         if (master->step == CONNECTING)
             log_in(master, now_ns);
         if (master->step != FAILED && (events & ~(unsigned)EPOLLOUT) &&
-            !rl_connection_read(connection, &master->asking->clock, take, master))
+            !rl_connection_read(connection, &master->asking->clock, take, NULL, master))
             fail(master, "%s", rl_reader_text(connection->reader));
         if (master->step != FAILED && rl_link_state(connection->link) == RL_LINK_OPEN)
             (void)rl_connection_flush(connection);

@@ -1,0 +1,18 @@
+/* usual_reply.h - the replies that nearly all requests get, known byte for byte before they
+ * come: to a native pair +OK and our token; to a script our nonce and a grant, which may name a
+ * fencing token. Such a reply is compared where it lies, and never parsed. All others, and any
+ * unusual byte, are for the reader (resp.h), which would make the same of the usual ones. */
+#ifndef RL_USUAL_REPLY_H
+#define RL_USUAL_REPLY_H
+
+#include "net/connection.h"
+
+#define RL_USUAL_PART SIZE_MAX
+
+/* Do `bytes` begin with the usual reply to this request? Its length, and the fencing token that
+ * it names, or 0. RL_USUAL_PART: they are its beginning, and the rest has not come. 0: they
+ * begin with another one. */
+size_t rl_usual_reply(const struct rl_inflight *inflight, const char *bytes, size_t len,
+                      uint64_t *ret_number);
+
+#endif
