@@ -336,11 +336,9 @@ unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_dead
 
 uint64_t rl_hold_to_release(const struct rl_hold *hold)
 {
-    assert(hold->phase == RL_HOLD_ENDING || hold->release_due == 0);
-    if (hold->phase != RL_HOLD_ENDING)
-        return 0;
-    return hold->release_due | (hold->acquire_inflight[0] & ~hold->release_inflight[0]) |
-           (hold->acquire_inflight[1] & ~hold->release_inflight[1]);
+    uint64_t owed = (hold->acquire_inflight[0] & ~hold->release_inflight[0]) |
+                    (hold->acquire_inflight[1] & ~hold->release_inflight[1]);
+    return hold->phase == RL_HOLD_ENDING ? hold->release_due | owed : 0;
 }
 
 bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned slot,
