@@ -77,10 +77,14 @@ void rl_put_text(struct rl_out *out, const char *text)
 
 void rl_put_texts(struct rl_out *out, const char *text, const char *more)
 {
-    put_head(out, '$', strlen(text) + strlen(more));
-    put(out, text, strlen(text));
-    put(out, more, strlen(more));
-    put(out, "\r\n", 2);
+    size_t len = strlen(text), more_len = strlen(more);
+    unsigned digits = count_digits(len + more_len);
+    char *at = extend(out, 1 + digits + 2);
+    if (at)
+        put_line(at, '$', len + more_len, digits);
+    rl_put_raw(out, text, len);
+    rl_put_raw(out, more, more_len);
+    rl_put_raw(out, "\r\n", 2);
 }
 
 void rl_put_number(struct rl_out *out, int64_t number)

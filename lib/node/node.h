@@ -270,6 +270,9 @@ bool rl_node_takes(struct rl_node *node, size_t len, bool may_grow);
 void rl_node_put(struct rl_node *node, const void *bytes, size_t len,
                  const struct rl_inflight *inflight);
 
+/* node_standing.c: a request was answered. */
+void rl_node_measure(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns);
+
 /* The slot's link is of no use: report its requests lost, close it, and plan the next
  * connect. */
 void rl_node_disconnect(struct rl_node *node, unsigned slot, int64_t now_ns, const char *format,

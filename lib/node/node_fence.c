@@ -40,7 +40,7 @@ bool rl_node_ask_fence(struct rl_node *node, const char *what, const char *loss,
     assert(!out.overflow);
     if (!rl_connection_room(rl_node_connection(node), out.len, true))
         return false;
-    rl_node_put(node, node->current, out.bytes, out.len, &inflight);
+    rl_node_put(node, out.bytes, out.len, &inflight);
     node->fence.asked = true;
     return true;
 }

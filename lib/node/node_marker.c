@@ -28,7 +28,7 @@ static bool ask(struct rl_node *node, enum rl_request_type type, const char *non
         return false;
     if (nonce)
         memcpy(inflight.nonce, nonce, RL_NONCE_LEN);
-    rl_node_put(node, node->current, out->bytes, out->len, &inflight);
+    rl_node_put(node, out->bytes, out->len, &inflight);
     return true;
 }
 

@@ -78,21 +78,6 @@ static bool read_answer(const struct rl_inflight *inflight, const struct rl_repl
                                &vote_reply->answer);
 }
 
-/* Measure the round trip, smoothed upwards only: it shall be the usual time of a reply, not the
- * worst. A reply that lay unread in the socket, or that came after its deadline, says nothing
- * about it. */
-static void measure(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns)
-{
-    int64_t round_trip_ns = now_ns - inflight->sent_ns;
-    assert(round_trip_ns >= 0);
-    if (inflight->sent_ns < node->settings->driven.since_ns || now_ns > inflight->deadline_ns)
-        return;
-    if (node->round_trip_ns == 0 || round_trip_ns < node->round_trip_ns)
-        node->round_trip_ns = round_trip_ns;
-    else
-        node->round_trip_ns += (round_trip_ns - node->round_trip_ns) / 8;
-}
-
 /* Errors after which the connection must be closed: another server may be behind the name by
  * now, or the password has changed. */
 static bool ends_connection(const struct rl_reply *error)
@@ -187,7 +172,7 @@ static void deliver_vote(struct rl_slot *slot, const struct rl_inflight *infligh
 {
     struct rl_node *node = slot->node;
     const struct rl_node_settings *settings = node->settings;
-    measure(node, inflight, now_ns);
+    rl_node_measure(node, inflight, now_ns);
     /* The node voted when it was asked. If it has lost that right since, its grant does not
      * count. */
     if (vote_reply->vote == RL_VOTE_YES && rl_verb_takes(inflight->verb) &&

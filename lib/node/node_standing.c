@@ -136,3 +136,18 @@ const char *rl_node_why(struct rl_node *node, int64_t now_ns)
     }
     return node->why;
 }
+
+/* Measure the round trip, smoothed upwards only: it shall be the usual time of a reply, not the
+ * worst. A reply that lay unread in the socket, or that came after its deadline, says nothing
+ * about it. */
+void rl_node_measure(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns)
+{
+    int64_t round_trip_ns = now_ns - inflight->sent_ns;
+    assert(round_trip_ns >= 0);
+    if (inflight->sent_ns < node->settings->driven.since_ns || now_ns > inflight->deadline_ns)
+        return;
+    if (node->round_trip_ns == 0 || round_trip_ns < node->round_trip_ns)
+        node->round_trip_ns = round_trip_ns;
+    else
+        node->round_trip_ns += (round_trip_ns - node->round_trip_ns) / 8;
+}
