@@ -7,6 +7,9 @@ local function hand_on(lock, queue, ms)
     if some.err or not some[1] then
       return
     end
+    if at == 0 and redis.pcall('ZREM', queue, some[1]) ~= 1 then -- nobody is told in vain
+      return
+    end
     local tried, heard = {}, 0
     for i = 1, #some do
       tried[i] = some[i]
@@ -15,7 +18,7 @@ local function hand_on(lock, queue, ms)
         break
       end
     end
-    if redis.pcall('ZREM', queue, unpack(tried)) ~= #tried or type(heard) ~= 'number' then
+    if at > 0 and redis.pcall('ZREM', queue, unpack(tried)) ~= #tried or type(heard) ~= 'number' then
       return
     end
     if heard > 0 then
