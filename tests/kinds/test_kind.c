@@ -100,7 +100,8 @@ static const char *outside_functions(const char *code)
     for (; *code; code += strcspn(code, "\n") + 1) {
         size_t line_len = strcspn(code, "\n") + 1;
         inside |= strncmp(code, "local function ", 15) == 0;
-        if (!inside) {
+        bool whole = memmem(code, line_len, " function(", 10) != NULL; /* in this line */
+        if (!inside && !whole) {
             memcpy(outside + len, code, line_len);
             len += line_len;
         }
@@ -158,8 +159,8 @@ START_TEST(scripts_know_prefixes)
     for (unsigned i = 0; i < sizeof(waking) / sizeof(waking[0]); i++) {
         const char *code = code_of(waking[i]);
         ck_assert_ptr_nonnull(
-            strstr(code, "'" RL_WAKE_PREFIX "' .. string.sub(first[1], 1, 36)"));
-        ck_assert_ptr_nonnull(strstr(code, "'" RL_RESERVED_PREFIX "' .. first[1]"));
+            strstr(code, "'" RL_WAKE_PREFIX "' .. string.sub(some[i], 1, 36)"));
+        ck_assert_ptr_nonnull(strstr(code, "'" RL_RESERVED_PREFIX "' .. tried[#tried]"));
     }
     ck_assert_ptr_nonnull(
         strstr(code_of(RL_ACQUIRE_OR_QUEUE), "'" RL_RESERVED_PREFIX "' .. ARGV[4]"));
