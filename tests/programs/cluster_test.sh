@@ -76,7 +76,7 @@ wrong_usage_is_64_and_shows_right_usage() {
     expect 64 'one argument too many' up 3 4
     expect 64 'no option --frob' up 3 --frob=secret
     check 'values of unknown options are not shown' not grep -q secret "$work/out"
-    expect 64 'on, off or marker' up 3 --guard maybe
+    expect 64 'on, off, marker or strict' up 3 --guard maybe
     for ttl in 3 s 3.5s 3w 03s '' ' 3s' 9ms 8d; do expect 64 'max-ttl is' up 3 "--max-ttl=$ttl"; done
     expect 64 'needs a value' up 3 --dir
     expect 64 'dir is empty' up 3 --dir ''
