@@ -150,6 +150,9 @@ START_TEST(new_masters_are_certified)
         master_do(masters, i, "FLUSHALL", NULL);
     RUN(0, "init");
     ck_assert(certified(0) && certified(1) && certified(2));
+    struct reply first = master_do(masters, 0, "GET", RL_FENCING_KEY, NULL);
+    struct reply other = master_do(masters, 1, "GET", RL_FENCING_KEY, NULL);
+    ck_assert(strncmp(first.text, other.text, sizeof("certified id")) != 0); /* of its loss */
     RUN(0, FENCED_LOCK);
 }
 END_TEST

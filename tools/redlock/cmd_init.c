@@ -6,10 +6,10 @@
  * have lost their fencing counters, where too few others are left to tell what these were. */
 #include "config_auto.h"
 
+#include "redlock/fence_look.h"
 #include "redlock/node_ask.h"
 
 #include "base/duration.h"
-#include "base/entropy.h"
 #include "kinds/fencing.h"
 #include "kinds/marker.h"
 
@@ -17,21 +17,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#define REQUEST_MAX 4096
+#define REQUEST_MAX FENCE_LOOK_MAX
 
 enum step { SELECTING, LOOKING, LOOKED, MARKING, FINDING, FOUND, CERTIFYING, DONE };
 
 struct init {
     const struct cli *cli;
     struct node_ask *nodes;
-    char nonce[RL_NONCE_LEN];
     struct {
+        char nonce[RL_NONCE_LEN + 1];
         enum step step; /* the request that is next, or under way */
         bool failed;
         bool marked; /* a marker stands there */
-        bool certified;
-        int64_t greatest; /* token of a certified one */
-        char loss[RL_NONCE_LEN + 1];
+        struct rl_certificate certificate;
         char why[160];
         char request[REQUEST_MAX];
     } master[REDLOCK_NODES_MAX];
@@ -55,19 +53,17 @@ static const char *encode(struct init *init, unsigned node, unsigned words,
 static const char *next(void *context, unsigned node)
 {
     struct init *init = context;
-    char db[16], above[24], nonce[RL_NONCE_LEN + 1];
+    char db[16], above[24];
+    const char *nonce = init->master[node].nonce;
     snprintf(db, sizeof(db), "%d", node_ask_config(init->nodes)->nodes[node].db);
-    snprintf(nonce, sizeof(nonce), "%.*s", RL_NONCE_LEN, init->nonce);
     const char *const select[] = {"SELECT", db};
     const char *const look[] = {"EXISTS", RL_MARKER_KEY};
     const char *const mark[] = {
         "EVAL", rl_marker_init, "2", RL_MARKER_KEY, RL_QUARANTINE_KEY, nonce, db};
     snprintf(above, sizeof(above), "%" PRId64, init->cli->tokens_above);
-    const char *const find[] = {"EVAL", rl_fence_join, "1", RL_FENCING_KEY,
-                                nonce,  "look",        "",  "0"};
     const char *const certify[] = {
-        "EVAL", rl_fence_join, "1", RL_FENCING_KEY, nonce, "certify", init->master[node].loss,
-        above};
+        "EVAL",    rl_fence_join, "1", RL_FENCING_KEY, nonce,
+        "certify", init->master[node].certificate.id, above};
     switch (init->master[node].step) {
     case SELECTING:
         return encode(init, node, 2, select);
@@ -76,7 +72,8 @@ static const char *next(void *context, unsigned node)
     case MARKING:
         return encode(init, node, 7, mark);
     case FINDING:
-        return encode(init, node, 8, find);
+        fence_look_request(nonce, init->master[node].request);
+        return init->master[node].request;
     case CERTIFYING:
         return encode(init, node, 8, certify);
     default:
@@ -85,7 +82,7 @@ static const char *next(void *context, unsigned node)
 }
 
 /* The reply of marker_init.lua. NULL: the marker is set. */
-static const char *not_marked(struct init *init, const struct rl_reply *reply)
+static const char *not_marked(struct init *init, unsigned node, const struct rl_reply *reply)
 {
     static const char *const stands[][2] = {
         {"marker", "has a marker already"},
@@ -96,7 +93,7 @@ static const char *not_marked(struct init *init, const struct rl_reply *reply)
         {"nameless", "names no run_id inside of a script"},
     };
     if (reply->type != RL_REPLY_ARRAY || reply->count != 3 ||
-        !rl_part_is(reply, 0, init->nonce, RL_NONCE_LEN))
+        !rl_part_is(reply, 0, init->master[node].nonce, RL_NONCE_LEN))
         return "answered something that was not asked for";
     if (rl_part_is(reply, 1, "done", 4))
         return NULL;
@@ -112,18 +109,11 @@ static const char *not_marked(struct init *init, const struct rl_reply *reply)
 static const char *read_certificate(struct init *init, unsigned node,
                                     const struct rl_reply *reply)
 {
-    if (reply->type != RL_REPLY_ARRAY || reply->count != 4 ||
-        !rl_part_is(reply, 0, init->nonce, RL_NONCE_LEN) ||
-        reply->part[2].type != RL_REPLY_BULK || reply->part[3].type != RL_REPLY_INTEGER)
-        return "answered something that was not asked for";
-    const struct rl_element *id = &reply->part[2];
-    init->master[node].certified = rl_part_is(reply, 1, "certified", 9);
-    init->master[node].greatest = reply->part[3].integer;
-    if (!init->master[node].certified && id->len != RL_NONCE_LEN)
-        return "is a replica, or names no run_id inside of a script";
-    snprintf(init->master[node].loss, sizeof(init->master[node].loss), "%.*s", (int)id->len,
-             reply->text + id->start);
-    return NULL;
+    struct rl_certificate *certificate = &init->master[node].certificate;
+    const char *why = fence_look_heard(init->master[node].nonce, reply, certificate);
+    if (!why && !rl_is_certified(certificate) && strlen(certificate->id) != RL_LOSS_LEN)
+        why = "is a replica, or names no run_id inside of a script";
+    return why;
 }
 
 static bool certifies(const struct init *init)
@@ -139,7 +129,7 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
     if (init->master[node].step == LOOKING) {
         init->master[node].marked = reply->type != RL_REPLY_INTEGER || reply->part[0].integer;
     } else if (init->master[node].step == MARKING) {
-        why = not_marked(init, reply);
+        why = not_marked(init, node, reply);
     } else if (init->master[node].step >= FINDING) {
         why = read_certificate(init, node, reply);
     }
@@ -219,17 +209,22 @@ static int ask(const struct init *init)
 
 /* ---- doing it --------------------------------------------------------------------------- */
 
+static bool is_certified(const struct init *init, unsigned node)
+{
+    return rl_is_certified(&init->master[node].certificate);
+}
+
 /* Those whose loss is known, after a look at all of them. How many are certified. */
 static unsigned certify_all(struct init *init)
 {
     unsigned n = node_ask_config(init->nodes)->node_count, certified = 0;
     for (unsigned i = 0; i < n; i++) {
         if (init->master[i].step == FOUND)
-            init->master[i].step = init->master[i].certified ? DONE : CERTIFYING;
+            init->master[i].step = is_certified(init, i) ? DONE : CERTIFYING;
     }
     node_ask_run(init->nodes);
     for (unsigned i = 0; i < n; i++)
-        certified += init->master[i].certified && !init->master[i].failed;
+        certified += is_certified(init, i) && !init->master[i].failed;
     return certified;
 }
 
@@ -241,11 +236,12 @@ static int certify_above(struct init *init)
     for (unsigned i = 0; i < n; i++) {
         if (init->master[i].failed)
             cli_say(cli, "%s was left as it is: it %s", label(init, i), init->master[i].why);
-        if (!init->master[i].certified || init->master[i].greatest <= cli->tokens_above)
+        uint64_t greatest = init->master[i].certificate.greatest;
+        if (!is_certified(init, i) || greatest <= (uint64_t)cli->tokens_above)
             continue;
-        cli_say(cli, "%s has named tokens up to %" PRId64 ": say --tokens-above %" PRId64
+        cli_say(cli, "%s has named tokens up to %" PRIu64 ": say --tokens-above %" PRIu64
                      " or more. Nothing was changed",
-                label(init, i), init->master[i].greatest, init->master[i].greatest);
+                label(init, i), greatest, greatest);
         return CLI_USAGE;
     }
     unsigned certified = certify_all(init);
@@ -314,6 +310,15 @@ static int look(struct init *init)
     return status < 0 ? mark_all(init) : status;
 }
 
+static bool draw_nonces(struct init *init)
+{
+    for (unsigned i = 0; i < node_ask_config(init->nodes)->node_count; i++) {
+        if (!fence_look_nonce(init->master[i].nonce))
+            return false;
+    }
+    return true;
+}
+
 int cmd_init(const struct cli *cli)
 {
     static const struct node_questions questions = {
@@ -321,7 +326,6 @@ int cmd_init(const struct cli *cli)
     static struct init init;
     struct rl_config config;
     const char *file;
-    uint64_t nonce;
     int status =
         cli_nodes_read(cli, &config); /* node_ask_open() says nothing of what is wrong */
     rl_config_free(&config);
@@ -333,12 +337,11 @@ int cmd_init(const struct cli *cli)
         return status;
     init.cli = cli;
     init.nodes = node_ask_open(&questions, &init);
-    if (!init.nodes || rl_entropy_bytes(&nonce, sizeof(nonce)) != 0) {
+    if (!init.nodes || !draw_nonces(&init)) {
         node_ask_close(init.nodes);
         cli_say(cli, "no memory, descriptors or random bytes are left");
         return CLI_SYSTEM;
     }
-    rl_nonce_text(nonce, init.nonce);
     status = look(&init);
     node_ask_close(init.nodes);
     return status;
