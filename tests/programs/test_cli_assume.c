@@ -4,6 +4,7 @@
 
 #include "cli_rig.h"
 #include "fake.h"
+#include "kinds/fencing.h"
 #include "masters.h"
 #include "redlock/status_facts.h"
 #include "stepped.h"
@@ -483,6 +484,98 @@ START_TEST(replica_that_is_attached_is_warning)
 }
 END_TEST
 
+/* ---- certificates for fencing tokens ---------------------------------------------------- */
+
+#define STRICT "guard off\nfencing strict\nmax-ttl 1s"
+
+static void strict_masters(void)
+{
+    list_with(STRICT, NULL);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("init"), NULL), 0);
+}
+
+/* The first to look may be the one that certifies it. */
+START_TEST(certified_master_is_told)
+{
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "fencing", "none", NULL, NULL); /* `fencing clock` */
+    program_free(program);
+    strict_masters();
+    (void)master_do(masters, 1, "FLUSHALL", NULL);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--wait", "1m"), NULL), CLI_FIT);
+    program = cli_expect_status(CLI_FIT);
+    for (unsigned i = 0; i < 3; i++)
+        cli_expect_check(program, i, "fencing", "ok", NULL, NULL);
+    program_free(program);
+}
+END_TEST
+
+/* Of three, one that is left certifies none. */
+START_TEST(master_without_certificate_is_warning_until_operator_gives_one)
+{
+    strict_masters();
+    for (unsigned i = 0; i < 2; i++)
+        (void)master_do(masters, i, "FLUSHALL", NULL);
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "fencing", "warn", "it was emptied", "--tokens-above");
+    cli_expect_check(program, 2, "fencing", "ok", NULL, NULL);
+    program_free(program);
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("init", "--tokens-above", "4000000000000000"), NULL), 0);
+    program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "fencing", "ok", NULL, NULL);
+    program_free(program);
+}
+END_TEST
+
+/* What comes behind is asked all the same. */
+START_TEST(certificate_that_can_not_be_read_is_warning)
+{
+    strict_masters();
+    (void)master_do(masters, 1, "ACL", "SETUSER", "default", "resetkeys", "~redlock:probe*",
+                    "~redlock:wake*", NULL);
+    struct program *program = cli_expect_status(CLI_DEGRADED); /* `rights` counts it */
+    cli_expect_check(program, 0, "fencing", "ok", NULL, NULL);
+    cli_expect_check(program, 1, "fencing", "warn", "its certificate can't be read: NOPERM",
+                     "permissions");
+    cli_expect_check(program, 1, "lists", "ok", NULL, NULL);
+    program_free(program);
+}
+END_TEST
+
+START_TEST(certificate_is_looked_at_in_its_own_database)
+{
+    struct node_list list = {.len = 0};
+    node_list_line(&list, STRICT);
+    node_list_line(&list, "node redis://127.0.0.1:%d/3", masters->node[0].tcp_at.port);
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("init"), NULL), 0);
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "fencing", "ok", NULL, NULL);
+    cli_expect_check(program, 0, "lists", "ok", NULL, NULL);
+    program_free(program);
+    ck_assert(!master_has(masters, 0, RL_FENCING_KEY)); /* in database 0 */
+}
+END_TEST
+
+/* All vote, and for long enough, but two of them give no fencing token. */
+START_TEST(wait_is_over_when_all_are_certified)
+{
+    struct program *program = NULL;
+    strict_masters();
+    for (unsigned i = 0; i < 2; i++)
+        (void)master_do(masters, i, "FLUSHALL", NULL);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--wait", "6s"), &program),
+                     CLI_DEGRADED);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "2 of the masters are not certified"));
+    ck_assert_ptr_nonnull(strstr(program_out(program), "fit: 3 of 3 masters vote"));
+    program_free(program);
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("init", "--tokens-above", "4000000000000000"), NULL), 0);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--wait", "1m"), NULL), CLI_FIT);
+}
+END_TEST
+
 /* ---- Prometheus ------------------------------------------------------------------------- */
 
 static void expect_metric(struct program *program, const char *line)
@@ -582,6 +675,11 @@ int main(void)
     tcase_add_loop_test(real, what_master_does_not_tell_is_not_judged, 0, UNTOLD);
     tcase_add_test(real, sentinel_that_watches_is_warning);
     tcase_add_test(real, replica_that_is_attached_is_warning);
+    tcase_add_test(real, certified_master_is_told);
+    tcase_add_test(real, master_without_certificate_is_warning_until_operator_gives_one);
+    tcase_add_test(real, certificate_that_can_not_be_read_is_warning);
+    tcase_add_test(real, certificate_is_looked_at_in_its_own_database);
+    tcase_add_test(real, wait_is_over_when_all_are_certified);
     tcase_add_test(real, metrics_tell_what_status_says);
     tcase_add_loop_test(real, metrics_are_one_look_in_their_own_form, 0, 2);
     suite_add_tcase(suite, real);

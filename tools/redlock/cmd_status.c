@@ -127,7 +127,8 @@ struct since {
 /* By a look that began then. Clients fill in masters that have come back as soon as they let
  * them vote, some later than this one, and many locks take a while. A client that is not driven
  * does so when it renews a lock, at the latest after a third of the lease. So once all masters
- * have voted for half of max-ttl another master may be restarted. A client with
+ * have voted for half of max-ttl another master may be restarted. With `fencing strict` they
+ * must have been certified for as long: clients see that later than this one, too. A client with
  * another list may have left a lock behind, which is over max-ttl later: then no lock is held
  * by a former list, and the list may be changed again. */
 static bool is_whole(const struct status *status, const struct since *since, int64_t asked_ms)
@@ -150,6 +151,9 @@ static void say_why(const struct status *status, const struct since *since)
     if (lists->clients > 0)
         cli_say(cli, "%u client%s another node list: change nothing before all have this one",
                 lists->clients, lists->clients == 1 ? " has" : "s have");
+    else if (status->found.uncertified > 0)
+        cli_say(cli, "%u of the masters are not certified for fencing tokens: restart no other",
+                status->found.uncertified);
     else if (since->fit_ms >= 0)
         cli_say(cli,
                 "all masters vote, but not for long enough yet: locks that are held may "
@@ -166,7 +170,8 @@ static int wait_until_whole(struct status *status)
         int result = look(status);
         if (result >= 0)
             return result;
-        note(&since.fit_ms, status->found.verdict == STATUS_FIT);
+        note(&since.fit_ms,
+             status->found.verdict == STATUS_FIT && status->found.uncertified == 0);
         note(&since.alike_ms, status->found.lists.clients == 0);
         if (is_whole(status, &since, asked_ms)) {
             if (!status->found.lists.told)

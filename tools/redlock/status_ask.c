@@ -7,19 +7,23 @@
 #include "base/text.h"
 #include "config/config.h"
 #include "core/quorum.h"
+#include "redlock/fence_look.h"
 #include "redlock/node_ask.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 /* What a master is asked: the first three at first, the others after a pause. */
-enum request { RIGHTS, INFO, TIME_FIRST, TIME_LAST, CLIENTS, FSYNC, REQUESTS };
+enum request { RIGHTS, INFO, TIME_FIRST, TIME_LAST, SELECTED, FENCING, CLIENTS, FSYNC };
 
 struct asked {
     unsigned requests; /* that were answered: the next one is of this number */
     struct status_look first, last;
+    char nonce[RL_NONCE_LEN + 1];
+    char request[FENCE_LOOK_MAX];
     struct status_facts facts;
 };
 
@@ -51,11 +55,27 @@ static void on_failure(void *context, unsigned node, const char *why)
 static bool on_error(void *context, unsigned node, const char *why)
 {
     struct asked *asked = &((struct status_ask *)context)->asked[node];
-    if (asked->requests != RIGHTS)
+    if (asked->requests == RIGHTS)
+        status_rights_refused(&asked->facts.rights, why);
+    else if (asked->requests == FENCING)
+        snprintf(asked->facts.uncertified, sizeof(asked->facts.uncertified), "%s", why);
+    else
         return false;
-    status_rights_refused(&asked->facts.rights, why);
     asked->requests++;
     return true;
+}
+
+static const char *select_database(struct asked *asked, int db)
+{
+    struct rl_out out;
+    char digits[16];
+    snprintf(digits, sizeof(digits), "%d", db);
+    rl_out_init(&out, asked->request, sizeof(asked->request) - 1);
+    rl_put_array(&out, 2);
+    rl_put_text(&out, "SELECT");
+    rl_put_text(&out, digits);
+    asked->request[out.len] = '\0';
+    return asked->request;
 }
 
 static const char *next(void *context, unsigned node)
@@ -79,6 +99,18 @@ static const char *next(void *context, unsigned node)
             return NULL;
         asked->last.clock.sent_ns = clock_ns(CLOCK_MONOTONIC);
         return "*1\r\n$4\r\nTIME\r\n";
+    case SELECTED:
+        if (ask->setup.certificates && ask->peers.db[node] != 0)
+            return select_database(asked, ask->peers.db[node]);
+        asked->requests = FENCING;
+        /* fall through */
+    case FENCING:
+        if (ask->setup.certificates) {
+            fence_look_request(asked->nonce, asked->request);
+            return asked->request;
+        }
+        asked->requests = CLIENTS;
+        /* fall through */
     case CLIENTS:
         if (!refused)
             return CLIENT_LIST_REQUEST;
@@ -155,6 +187,8 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
         return take_time(&asked->first, reply);
     case TIME_LAST:
         return take_time(&asked->last, reply);
+    case FENCING:
+        return fence_look_heard(asked->nonce, reply, &asked->facts.certificate);
     case FSYNC:
         return take_fsync(&asked->facts, reply);
     default: /* on_bulk had it */
@@ -177,6 +211,7 @@ static void read_setup(struct status_setup *setup, const struct cli *cli,
     setup->drift_factor = config->drift_factor;
     setup->max_ttl_ms = config->max_ttl_ms;
     setup->guard = config->guard;
+    setup->certificates = config->fencing == REDLOCK_FENCING_STRICT;
     setup->durable = config->durable == REDLOCK_ON;
     setup->answer_ms = config->node_timeout_ms > 0
                            ? config->node_timeout_ms
@@ -205,6 +240,8 @@ static bool open_nodes(struct status_ask *ask, const struct cli *cli,
     (void)status_rights_request(cli->prefix, ask->rights);
     rl_list_mark_of(config, &ask->peers.own);
     for (unsigned i = 0; i < ask->count; i++) {
+        if (!fence_look_nonce(ask->asked[i].nonce))
+            return false;
         ask->peers.db[i] = config->nodes[i].db;
         status_facts_init(&ask->asked[i].facts);
     }
@@ -227,8 +264,12 @@ static void pause_between_looks(void)
 
 static void judge(struct status_ask *ask, const redlock_status_report *report)
 {
+    unsigned certified = 0;
+    for (unsigned i = 0; i < ask->count; i++)
+        certified += rl_is_certified(&ask->asked[i].facts.certificate);
     for (unsigned i = 0; i < ask->count; i++) {
         struct asked *asked = &ask->asked[i];
+        asked->facts.others_certified = certified >= rl_quorum_needed(ask->count);
         if (asked->requests > TIME_LAST)
             status_clock_judge(&asked->facts.clock, &asked->first, &asked->last);
         status_clock_take(&asked->facts.clock, &report->node[i]);

@@ -1,5 +1,5 @@
 /* status_ask.h - what status asks each master beside the probe: the user's rights, INFO, its
- * clock twice, and who its clients are. */
+ * clock twice, its certificate for fencing tokens, and who its clients are. */
 #ifndef REDLOCK_STATUS_ASK_H
 #define REDLOCK_STATUS_ASK_H
 
@@ -12,6 +12,7 @@ struct status_setup { /* by the node list */
     double drift_factor;
     int64_t max_ttl_ms;
     bool guard, durable;
+    bool certificates; /* `fencing strict` */
     int64_t answer_ms; /* how long a master may take to answer */
     struct rights_use rights;
     bool named;                       /* the user has said which uses there are */

@@ -1,6 +1,6 @@
 /* status_assume.c - checks of what a lock rests on and no probe can prove: the master's clock,
- * its memory, its connections, its host, its clients' node lists, Sentinels, and the user's
- * rights. */
+ * its memory, its connections, its host, its clients' node lists, Sentinels, its fencing
+ * counters, and the user's rights. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -170,6 +170,30 @@ static void check_failover(const struct status_facts *facts, struct status_check
     }
 }
 
+/* It votes for locks without tokens. */
+static void check_fencing(const struct status_facts *facts, const struct status_setup *setup,
+                          struct status_check *check)
+{
+    const struct rl_certificate *certificate = &facts->certificate;
+    bool refused = *facts->uncertified != '\0';
+    bool known = setup->certificates && (*certificate->word || refused);
+    begin(check, "fencing", known ? STATUS_OK : STATUS_NONE);
+    if (!known && setup->certificates)
+        snprintf(check->reason, sizeof(check->reason), "%s", facts->why);
+    if (!known || rl_is_certified(certificate))
+        return;
+    check->result = STATUS_WARN;
+    snprintf(check->reason, sizeof(check->reason), "%s%s",
+             refused ? "its certificate can't be read: " : "",
+             refused ? facts->uncertified : rl_uncertified_why(certificate));
+    check->remedy =
+        refused ? "allow the user what redlock(7) lists under permissions"
+        : facts->others_certified
+            ? "clients certify it within seconds; status --wait waits for that"
+            : "redlock init --tokens-above N, with the greatest token that any store has seen; "
+              "redlock init where all masters are new";
+}
+
 static void check_host(unsigned node, const struct status_setup *setup,
                        struct status_check *check)
 {
@@ -203,5 +227,6 @@ void status_checks_assume(const redlock_node_status *node, unsigned number,
     check_host(number, setup, &ret_check[5]);
     check_lists(facts, &ret_check[6]);
     check_failover(facts, &ret_check[7]);
-    check_rights(node, facts, setup, &ret_check[8]);
+    check_fencing(facts, setup, &ret_check[8]);
+    check_rights(node, facts, setup, &ret_check[9]);
 }

@@ -187,6 +187,8 @@ void status_judge(const redlock_status_report *report, const struct status_ask *
             master->facts = *status_ask_facts(ask, i);
             status_checks_assume(master->node, i, &master->facts, status_ask_setup(ask),
                                  &master->check[STATUS_PROOFS]);
+            found->uncertified += status_ask_setup(ask)->certificates &&
+                                  !rl_is_certified(&master->facts.certificate);
         }
         master->votes = votes(master);
         master->full = is_full(master->node);

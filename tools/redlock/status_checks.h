@@ -22,7 +22,7 @@ struct status_check {
 };
 
 #define STATUS_PROOFS 7
-#define STATUS_ASSUMED 9
+#define STATUS_ASSUMED 10
 #define STATUS_CHECKS (STATUS_PROOFS + STATUS_ASSUMED)
 
 enum status_verdict { STATUS_FIT, STATUS_DEGRADED, STATUS_NOT_FIT };
@@ -43,6 +43,7 @@ struct status_found {
     struct status_lists lists;
     int64_t lease_ms; /* so long after its client is gone a lock may be held */
     unsigned votes;
+    unsigned uncertified; /* masters that must be certified for fencing tokens, and are not */
     enum status_verdict verdict;
 };
 

@@ -2,6 +2,7 @@
 #ifndef REDLOCK_STATUS_FACTS_H
 #define REDLOCK_STATUS_FACTS_H
 
+#include "core/certify.h"
 #include "core/clock_watch.h"
 #include "redlock/status_rights.h"
 
@@ -34,6 +35,9 @@ struct status_facts {
     int fsync;                             /* 1: of that file before each reply; -1: not told */
     struct status_clock clock;
     struct status_rights rights;
+    struct rl_certificate certificate; /* for fencing tokens; its word is empty: not told */
+    char uncertified[192];             /* it can't tell, and why; printable */
+    bool others_certified;             /* enough masters are to certify another one */
     bool listed;          /* its clients are known */
     bool watched;         /* by a Sentinel */
     unsigned odd_clients; /* those that have another node list */
