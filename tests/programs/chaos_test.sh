@@ -245,7 +245,8 @@ for wrong in --nonsense -x operand '--local 0' '--local 65' '--local x' '--clien
     '--local 3 --compose' '--nodes x --local 3' '--self-test --client x' '--min-holds x' '--self-test=x' '--max-recovery 0s' \
     '--self-test=no-release --kind fair' '--min-available x' '--min-available 101' \
     '--min-available -1' '--min-masters 3' '--client x --min-masters 65' \
-    '--fenced --client x' '--fenced --self-test' '--faults disconnect' '--local 2 --faults ring' \
+    '--fenced --client x' '--fenced --self-test' '--fencing strict' '--fenced --fencing x' \
+    '--fenced --fencing strict --nodes x' '--faults disconnect' '--local 2 --faults ring' \
     '--duration 5s --faults kill,pause,sleep,oom'; do
     # shellcheck disable=SC2086 # words on purpose
     run $wrong

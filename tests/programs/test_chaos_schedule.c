@@ -300,6 +300,9 @@ START_TEST(words_are_found_and_guessed)
     ck_assert(!chaos_fault_guarded(&options, CHAOS_FAULT_FLUSHALL));
     options.markers = true;
     ck_assert(chaos_fault_guarded(&options, CHAOS_FAULT_FLUSHALL));
+    options.markers = false;
+    options.certified = true;
+    ck_assert(chaos_fault_guarded(&options, CHAOS_FAULT_FLUSHALL));
     ck_assert_int_eq(chaos_fault_breaks(CHAOS_FAULT_FLUSHALL), CHAOS_KEYS_STAY);
 }
 END_TEST

@@ -124,6 +124,7 @@ struct chaos_options {
     bool fenced;         /* all but readers take it with a fencing token */
     bool markers;        /* the contenders' guard is by markers of the masters */
     bool strict;         /* and their scripts look at the marker, too */
+    bool certified;      /* `fencing strict`: no loss of keys excuses a fencing token */
     int64_t duration_ms; /* 0: half a minute, or as long as the faults need */
     int64_t ttl_ms, hold_ms;
     int64_t max_recovery_ms; /* a lock must be had so soon after a majority's return; 0: any */
@@ -312,7 +313,9 @@ const char *chaos_fault_word(enum chaos_fault_kind kind);
 const char *chaos_fault_text(enum chaos_fault_kind kind);
 enum chaos_assumption chaos_fault_breaks(enum chaos_fault_kind kind);
 bool chaos_fault_restarts(enum chaos_fault_kind kind); /* undone, the master was started anew */
-/* Undone, the restart guard of our contenders withholds the master's vote for a while. */
+/* Undone, the restart guard of our contenders withholds the master's vote for a while. With
+ * `fencing strict` it may give no token: a second loss before it is certified could not be mended.
+ */
 bool chaos_fault_guarded(const struct chaos_options *options, enum chaos_fault_kind kind);
 /* Whether `fault`, while it is in force, keeps this contender from this master. In HALVES, the
  * masters and contenders with their bit set are one half. In a RING, a contender with its bit

@@ -56,6 +56,7 @@ static int start_place(struct chaos_run *run, struct chaos_options *options)
     run->nodes = run->place.config.node_count;
     options->markers =
         rl_guard_marks(run->place.config.guard) && options->client_cmd == NULL;
+    options->certified = options->fenced && run->place.config.fencing == REDLOCK_FENCING_STRICT;
     options->strict = options->markers && run->place.config.guard == RL_GUARD_STRICT;
     return -1;
 }

@@ -91,6 +91,14 @@ int chaos_take_kind(const char *word, enum chaos_lock *ret_lock)
                        word);
 }
 
+int chaos_take_fencing(const char *word, bool *ret_certified)
+{
+    *ret_certified = strcmp(word, "strict") == 0;
+    if (*ret_certified || strcmp(word, "clock") == 0)
+        return -1;
+    return chaos_usage("--fencing '%.40s': give clock or strict", word);
+}
+
 int chaos_take_guard(const char *word, bool *ret_markers, bool *ret_strict)
 {
     *ret_strict = strcmp(word, "strict") == 0;

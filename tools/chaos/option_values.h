@@ -14,6 +14,7 @@ int chaos_take_seed(const char *text, uint64_t *ret_seed);
 int chaos_take_kind(const char *word, enum chaos_lock *ret_lock);
 
 /* `word` NULL: the default breach. */
+int chaos_take_fencing(const char *word, bool *ret_certified);
 int chaos_take_guard(const char *word, bool *ret_markers, bool *ret_strict);
 int chaos_take_breach(const char *word, enum chaos_breach *ret_breach);
 

@@ -31,6 +31,7 @@ static void print_help(void)
         "      --kind WORD        of locks: plain (the default), reentrant, fair, read-write,\n"
         "                         several (names at once)\n"
         "      --fenced           take them with fencing tokens, which must grow\n"
+        "      --fencing WORD     what tokens rest on: clock (the default) or strict\n"
         "      --guard WORD       of masters of ours: on (the default), marker or strict\n"
         "      --duration TIME    how long (30s, or what the faults need)\n"
         "      --ttl TIME         of each lock, and the max-ttl of masters of ours (1s)\n"
@@ -82,6 +83,7 @@ enum {
     OPT_MIN_HOLDS,
     OPT_MIN_MASTERS,
     OPT_FENCED,
+    OPT_FENCING,
     OPT_GUARD,
     OPT_YES,
     OPT_HELP,
@@ -108,6 +110,7 @@ static const struct option long_options[] = {
     {"min-holds", required_argument, NULL, OPT_MIN_HOLDS},
     {"min-masters", required_argument, NULL, OPT_MIN_MASTERS},
     {"fenced", no_argument, NULL, OPT_FENCED},
+    {"fencing", required_argument, NULL, OPT_FENCING},
     {"guard", required_argument, NULL, OPT_GUARD},
     {"yes", no_argument, NULL, OPT_YES},
     {"help", no_argument, NULL, OPT_HELP},
@@ -120,6 +123,7 @@ struct given {
     unsigned places; /* --local, --nodes, --compose: how many of them */
     bool faults;
     bool seed;
+    bool fencing;
     bool guard;
     bool min_holds;
     bool min_masters;
@@ -186,6 +190,9 @@ static int take_option(struct chaos_options *options, struct given *given, int o
     case OPT_FENCED:
         options->fenced = true;
         return -1;
+    case OPT_FENCING:
+        given->fencing = true;
+        return chaos_take_fencing(value, &options->certified);
     case OPT_GUARD:
         given->guard = true;
         return chaos_take_guard(value, &options->markers, &options->strict);
@@ -212,6 +219,9 @@ static int complete(struct chaos_options *options, const struct given *given)
     if (options->fenced && (options->client_cmd != NULL || options->self_test))
         return chaos_usage("--fenced is for our own contenders, and those of a --client are "
                            "always checked; leave one of them out");
+    if (given->fencing && (!options->fenced || options->where != CHAOS_LOCAL))
+        return chaos_usage("--fencing is for --fenced on masters of --local; a node list has "
+                           "the setting itself");
     if (given->guard && options->where != CHAOS_LOCAL)
         return chaos_usage("--guard is for masters of --local; a node list has a guard itself");
     if (options->markers && options->client_cmd != NULL)

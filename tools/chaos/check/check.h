@@ -29,9 +29,10 @@ enum chaos_assumption chaos_broken_by(const struct chaos_options *options,
                                       const struct chaos_fault *fault);
 
 /* The first fault that may have given a lock, asked for at `asked_ns`, to another at
- * `taken_ns`; NULL: none. `keys_only`: steps of clocks can't have. */
+ * `taken_ns`; NULL: none. `tokens`: a greater token than that of
+ * the second one. */
 const struct chaos_fault *chaos_excuse(const struct chaos_history *history, int64_t asked_ns,
-                                       int64_t taken_ns, bool keys_only);
+                                       int64_t taken_ns, bool tokens);
 
 /* The step back of this master's clock that was still in force at the end. NULL: there is none.
  */

@@ -21,7 +21,8 @@
  *   - where the client has no restart guard (--client): a master that may have come back
  *     without its keys, from when the fault is begun until it is undone.
  *
- * Fencing tokens rest on counters that outlive locks: there any earlier loss of keys counts.
+ * Fencing tokens rest on counters that outlive locks: there any earlier loss of keys counts. With
+ * `fencing strict` none does, and only other lists are an excuse.
  *
  * Keys left on a master are excused while its clock is stepped back, because older keys live
  * longer by that step. Once the clock is put right no key is excused. Older keys have their own
@@ -82,7 +83,7 @@ static unsigned masters_of(const struct chaos_history *history, uint64_t nodes)
 }
 
 const struct chaos_fault *chaos_excuse(const struct chaos_history *history, int64_t asked_ns,
-                                       int64_t taken_ns, bool keys_only)
+                                       int64_t taken_ns, bool tokens)
 {
     assert(asked_ns <= taken_ns);
     const struct chaos_fault *first = NULL;
@@ -92,7 +93,9 @@ const struct chaos_fault *chaos_excuse(const struct chaos_history *history, int6
         int64_t from_ns, to_ns;
         if (!acts(history, fault, &from_ns, &to_ns) || from_ns >= taken_ns || to_ns < asked_ns)
             continue;
-        if (keys_only && chaos_broken_by(history->options, fault) == CHAOS_NO_STEP)
+        enum chaos_assumption broken = chaos_broken_by(history->options, fault);
+        if (tokens && (history->options->certified ? broken != CHAOS_ONE_LIST
+                                                   : broken == CHAOS_NO_STEP))
             continue;
         hit |= fault->nodes;
         if (first == NULL)

@@ -56,7 +56,7 @@ bool chaos_fault_restarts(enum chaos_fault_kind kind)
 bool chaos_fault_guarded(const struct chaos_options *options, enum chaos_fault_kind kind)
 {
     uint64_t guarded = CHAOS_RESTARTING | CHAOS_BIT_OF(WARM);
-    if (options->markers)
+    if (options->markers || options->certified)
         guarded |= CHAOS_BIT_OF(FLUSHALL);
     return (guarded & CHAOS_BIT(kind)) != 0;
 }

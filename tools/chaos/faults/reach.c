@@ -54,6 +54,7 @@ static enum chaos_node_state state_under(const struct chaos_options *options,
     case CHAOS_FAULT_MEMBERS_AT_ONCE:
         return CHAOS_NODE_NO_VOTE;
     case CHAOS_FAULT_FLUSHALL:
+        return options->markers || options->certified ? CHAOS_NODE_NO_VOTE : CHAOS_NODE_UP;
     case CHAOS_FAULT_CLOCK_BACK:
         return options->markers ? CHAOS_NODE_NO_VOTE : CHAOS_NODE_UP;
     case CHAOS_FAULT_WARM:

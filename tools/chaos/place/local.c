@@ -95,6 +95,8 @@ static bool make_config(struct chaos_place *place, char *why, size_t why_size)
     from.guard = place->options->strict    ? REDLOCK_GUARD_STRICT
                  : place->options->markers ? REDLOCK_GUARD_MARKER
                                            : REDLOCK_ON;
+    from.fencing =
+        place->options->certified ? REDLOCK_FENCING_STRICT : REDLOCK_FENCING_DEFAULT;
     from.max_ttl_ms = from.ttl_ms = place->options->ttl_ms;
     if (rl_config_load(&place->config, &from, NULL, NULL, &error) == 0)
         return true;
@@ -114,9 +116,11 @@ static void find_spares(struct chaos_place *place)
 /* They have just been made, so nothing is lost. Those that are restarted get no marker here. */
 static bool mark_masters(const struct chaos_place *place, char *why, size_t why_size)
 {
-    for (unsigned i = 0; place->options->markers && i < place->options->local; i++) {
+    const struct chaos_options *options = place->options;
+    for (unsigned i = 0; i < options->local; i++) {
         struct server_at at = servers_at(servers_of(place), i);
-        if (!chaos_mark(&at, why, why_size))
+        if ((options->markers && !chaos_mark(&at, why, why_size)) ||
+            (options->certified && !chaos_certify(&at, why, why_size)))
             return false;
     }
     return true;

@@ -102,6 +102,8 @@ static void put_settings(FILE *file, const struct rl_config *config)
     /* As thousandths of thousandths: printf would put a comma where the locale wants one. */
     fprintf(file, "drift-factor 0.%06ld\n", (long)(config->drift_factor * 1000000 + 0.5));
     fprintf(file, "guard %s\n", rl_guard_word(config->guard));
+    if (config->fencing == REDLOCK_FENCING_STRICT)
+        fputs("fencing strict\n", file);
 }
 
 /* For our eyes only: there may be passwords in it. */
