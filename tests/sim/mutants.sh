@@ -116,8 +116,9 @@ prepare_tests()
 # NAME PROGRAM: what some tests have beside themselves, and no other one may have.
 beside()
 {
-    case $(grep "_$2_SOURCES = " "$root/tests/local.mk") in
+    case $(cat "$root/tests/local.mk" "$root/tests/sim/local.mk" | grep "_$2_SOURCES = ") in
     *'(link_scene)'*) echo tests/support/link_scene.o ;;
+    *'(sim_real_pair)'*) echo tests/sim/sim_master_rig.o tests/sim/sim_real_*.o ;;
     *'(status_facts)'*)
         if [ -f "$work/$1/status_facts.c.o" ]; then
             echo "$work/$1/status_facts.c.o"
