@@ -155,11 +155,28 @@ static void strict_locks_are_taken_by_scripts(void)
     sim_stage(1);
     sim_master_mark(0);
     struct sim_player *ann = sim_is_there("ann", &strict);
+    ann->native = true;
     sim_curtain();
     sim_watches(ann, false);
     sim_expect(sim_takes(ann, 2000, ONCE) == REDLOCK_OK);
     sim_expect(sim_taken_by("set") == 0); /* no bare SET, which looks at no marker */
     sim_expect(sim_taken_by("acquire") == 1);
+    sim_expect(sim_extends(ann, 2000) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+/* n1's first replica changes its marker and costs no vote. The look that finds that is under way
+ * when ann extends with the marker as it was: n1 votes still, and that answer is no vote. */
+static void marker_changes_on_the_way(void)
+{
+    sim_stage(1);
+    sim_master_mark(0);
+    struct sim_player *ann = sim_is_there("ann", &strict);
+    ann_takes_it(ann);
+    sim_delay_ms(ann, 0, 300, 1);
+    sim_master_replication(0, "of-a-master-that-has-a-replica");
+    sim_pass_ms(1000);
+    sim_expect(sim_extends(ann, 2000) == REDLOCK_ENOQUORUM);
     sim_expect(sim_extends(ann, 2000) == REDLOCK_OK);
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
@@ -238,6 +255,10 @@ const struct sim_scenario sim_named_marker[] = {
     {"strict-locks-are-taken-by-scripts",
      "With guard strict no lock is taken by a bare SET, which looks at no marker.",
      strict_locks_are_taken_by_scripts},
+    {"marker-changes-on-the-way",
+     "n1's first replica changes its marker. A look is under way when ann extends with the "
+     "marker as it\nwas: n1 is not blamed, and that answer is no vote.",
+     marker_changes_on_the_way},
     {"minority-is-emptied",
      "One of five masters is emptied: the lock is kept, and that one is filled in when it "
      "votes "
