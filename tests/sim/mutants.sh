@@ -118,6 +118,7 @@ beside()
 {
     case $(cat "$root/tests/local.mk" "$root/tests/sim/local.mk" | grep "_$2_SOURCES = ") in
     *'(link_scene)'*) echo tests/support/link_scene.o ;;
+    *'(fuzz_link)'*) echo tests/fuzz/input_link.o ;;
     *'(sim_real_pair)'*) echo tests/sim/sim_master_rig.o tests/sim/sim_real_*.o ;;
     *'(status_facts)'*)
         if [ -f "$work/$1/status_facts.c.o" ]; then

@@ -62,6 +62,8 @@ static bool some_have_former_list(void)
 
 static void change(void)
 {
+    /* Locks of the list before this one are over: a majority of the next list may lack them. */
+    assert(members.newest == 0 || sim_now_ns() - members.alone_ns >= lease_ns());
     members.newest++;
     members.alone_ns = -1;
     for (unsigned i = 0; i < hosts(); i++)
