@@ -101,6 +101,33 @@ static void fencing_token_after_clock_went_back(void)
     sim_expect(sim_releases(again) == REDLOCK_OK);
 }
 
+/* ann's token is n2's time, which is ahead; n3 was told it, and forgets it. n1 never had it, and
+ * is all that bob can read. */
+static void certified_by_two_others(void)
+{
+    static const struct sim_client_options strict = {.fencing = REDLOCK_FENCING_STRICT};
+    sim_stage(3);
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_certify(i, 0);
+    sim_master_step_clock(1, 200 * SIM_MS);
+    struct sim_player *ann = sim_is_there("ann", &strict), *bob = sim_is_there("bob", &strict);
+    ann->options.fenced = bob->options.fenced = 1;
+    sim_delay_ms(ann, 0, 20000, 1);
+    sim_delay_ms(bob, 1, 20000, 1);
+    sim_curtain();
+    uint64_t first = takes(ann);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_master_flushall(2);
+    sim_crashes(ann); /* she would read n2 for n3 */
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_ENOQUORUM);
+    sim_pass_ms(20);
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_ENOQUORUM);
+    sim_delay_ms(bob, 1, 1, 1);
+    sim_expect(sim_takes(bob, 1000, 5000) == REDLOCK_OK);
+    sim_expect(redlock_fencing_token(bob->lock) > first);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
 const struct sim_scenario sim_named_fence[] = {
     {"fencing-tokens",
      "Each hold gets a greater fencing token, with the round trip that takes the lock.",
@@ -116,5 +143,9 @@ const struct sim_scenario sim_named_fence[] = {
      "Ann's clock is set back, so her lock is over; bob has it, and then she has it again. Her\n"
      "token is above bob's, and not that of the lock which is over.",
      fencing_token_after_clock_went_back},
+    {"certified-by-two-others",
+     "With fencing strict n3 forgets ann's token, and bob can read n1 alone: n3 names no token\n"
+     "before he has read n2 as well.",
+     certified_by_two_others},
     {NULL, NULL, NULL},
 };
