@@ -179,6 +179,20 @@ START_TEST(minority_that_loses_its_counters_costs_no_lock)
 END_TEST
 
 /* Masters that were never certified: nobody certifies the first ones but `redlock init`. */
+/* Masters that were just started do not vote for a minute. They have their counters, so they tell
+ * them all the same. */
+START_TEST(guarded_masters_vouch_for_one_that_lost_its_counters)
+{
+    start(3, true);
+    redlock *client = client_open(masters_guarded_file(masters, "fencing strict\nmax-ttl 60s\n"));
+    ck_assert_int_eq(client_ready(client), 0);
+    lose(0, 1);
+    ck_assert(wait_until(client_ready(client) == 0 && certified_at(0), 10000));
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 START_TEST(new_masters_are_certified_by_nobody)
 {
     uint64_t token = 0;
@@ -220,6 +234,7 @@ int main(void)
     tcase_add_loop_test(tcase, token_falls_by_the_clock_and_not_in_strict_mode, 0, 5);
     tcase_add_test(tcase, loss_on_a_live_connection_gives_no_vote);
     tcase_add_test(tcase, minority_that_loses_its_counters_costs_no_lock);
+    tcase_add_test(tcase, guarded_masters_vouch_for_one_that_lost_its_counters);
     tcase_add_test(tcase, new_masters_are_certified_by_nobody);
     tcase_add_test(tcase, counter_that_is_gone_is_no_way_back);
     suite_add_tcase(suite, tcase);
