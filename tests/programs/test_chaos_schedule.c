@@ -277,6 +277,25 @@ START_TEST(from_time_to_time_all_is_well)
 }
 END_TEST
 
+/* With `fencing strict` a majority that lost its counters would wait for an operator. */
+START_TEST(certified_majority_never_loses_its_counters)
+{
+    unsigned losses = 0;
+    options.certified = true;
+    options.duration_ms = INT64_C(3600000);
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        draw(seed);
+        for (size_t i = 0; i < count; i++) {
+            if (!chaos_fault_restarts(fault[i].kind) && fault[i].kind != CHAOS_FAULT_FLUSHALL)
+                continue;
+            losses++;
+            ck_assert_uint_le(size_of(fault[i].nodes), (nodes - 1) / 2);
+        }
+    }
+    ck_assert_uint_gt(losses, 100);
+}
+END_TEST
+
 START_TEST(list_of_faults_has_end)
 {
     options.duration_ms = INT64_C(7) * 86400000;
@@ -324,6 +343,7 @@ int main(void)
     tcase_add_test(tcase, majority_always_comes_back);
     tcase_add_test(tcase, faults_of_minority_leave_majority);
     tcase_add_test(tcase, from_time_to_time_all_is_well);
+    tcase_add_test(tcase, certified_majority_never_loses_its_counters);
     tcase_add_test(tcase, list_of_faults_has_end);
     tcase_add_test(tcase, words_are_found_and_guessed);
     suite_add_tcase(suite, tcase);
