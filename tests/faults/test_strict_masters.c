@@ -145,6 +145,8 @@ START_TEST(emptied_minority_is_not_filled_in)
     start_marked(3);
     redlock *client = open_all("strict", 3);
     ck_assert_int_eq(client_try(client, "name", 30000, 0, NULL, &lock), 0);
+    for (unsigned i = 0; i < 3; i++) /* none of them is asked still */
+        ck_assert(wait_until(master_has(masters, i, "name"), 5000));
     flush(0);
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(redlock_extend(lock, 30000, NULL), 0);

@@ -21,9 +21,12 @@ leaders() { # NAME
 # There are so many of them, and one of them holds something.
 contend() { [ "$(leaders "$1" | wc -l)" -gt "$2" ]; }
 
-# Stop these processes for 420 ms, 20 times.
+# Stop these processes for 420 ms, 20 times. The first one stops 50 ms earlier, so that whoever has
+# a lock lets go of it meanwhile, and the release is on its way for so long.
 stop_often() { # PID...
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        kill -s STOP "$1" || return
+        sleep 0.05
         kill -s STOP "$@" || return
         sleep 0.42
         kill -s CONT "$@" || return
@@ -65,14 +68,14 @@ check 'and on the page' grep -q 'Load of the machine' "$work/$it/report/report.h
 # ---- and the way to the masters ----
 
 # Here keys stay: what was let go of is on its way, and nobody moves it. Locks are free to take,
-# and held for no time, so that each stop finds some on their way: it takes no luck to see one.
-start all --hold 1ms --names 8
+# so that each stop finds some that are held: it takes no luck to see one.
+start all --names 8
 stall all p
 end all
 check 'nor do contenders and proxies' exits 0
 check 'keys stayed that long, and are excused' [ "$(figure excused_by_stalls)" -ge 1 ]
 check 'so says the verdict' says 'No violation .*; [0-9]* where the machine had stalled' out
-check 'and the finding' says 'the machine stalled for [0-9]* ms of that' out
+check 'and the finding' says 'the machine stalled, which explains [0-9]* ms of that' out
 
 # ---- and yet ----
 

@@ -81,7 +81,7 @@ up() {
     list=$three/redlock.conf
     pids=$("$cluster" ls --dir "$three")
     maxmemories >"$work/before"
-    begin ways --nodes "$list" --duration 9s --ttl 500ms --seed 7 --clients 4 --faults \
+    begin ways --nodes "$list" --duration 9s --ttl 1s --seed 7 --clients 4 --faults \
         partition,reset,half-open,pause-holder
 }
 

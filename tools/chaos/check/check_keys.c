@@ -16,12 +16,16 @@
  * go on, and so do the contenders that have the former list.
  *
  * A stalled machine can do so too. Time in which the contender, the proxies or the master did
- * not run is subtracted. A key that would count without this is excused. */
+ * not run is subtracted. Stalls as long as a node's time limit end its connection, and the
+ * release waits for the next one: that time is subtracted as well. A key that would count
+ * without this is excused. */
 #include "config_auto.h"
 
 #include "chaos/check/check.h"
 
 #include "chaos/check/stall.h"
+
+#include "base/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,12 +101,22 @@ static int64_t stalled_ns(const struct chaos_history *history, uint64_t clients,
     return longest_ns;
 }
 
-static void say_stalled(struct chaos_finding *finding, int64_t stalled_ns)
+/* The part of [from_ns, to_ns] that stalls explain. A node's time limit is a share of the ttl. */
+static int64_t lost_ns(const struct chaos_history *history, uint64_t clients, unsigned node,
+                       int64_t from_ns, int64_t to_ns)
+{
+    int64_t ns = stalled_ns(history, clients, node, from_ns, to_ns);
+    if (ns >= history->options->ttl_ms * CHAOS_MS / history->nodes)
+        ns += RL_RECONNECT_MAX_MS * CHAOS_MS;
+    return ns;
+}
+
+static void say_stalled(struct chaos_finding *finding, int64_t lost_ns)
 {
     size_t len = strlen(finding->text);
     finding->excused = finding->stalled = true;
     snprintf(finding->text + len, sizeof(finding->text) - len,
-             "; the machine stalled for %.0f ms of that", (double)stalled_ns / 1e6);
+             "; the machine stalled, which explains %.0f ms of that", (double)lost_ns / 1e6);
 }
 
 static void judge(struct chaos_found *found, const struct chaos_stay *stay,
@@ -137,9 +151,9 @@ static void judge(struct chaos_found *found, const struct chaos_stay *stay,
                  "node %u had a key of lock %u for %.0f ms, until it ran out, by which nobody "
                  "ever had the lock",
                  node, (unsigned)stay->name, ms);
-    int64_t lost_ns = stalled_ns(history, clients, stay->node, since_ns, stay->to_ns);
-    if (stay->to_ns < since_ns + ttl_ns / 2 + lost_ns)
-        say_stalled(&finding, lost_ns);
+    int64_t late_ns = lost_ns(history, clients, stay->node, since_ns, stay->to_ns);
+    if (stay->to_ns < since_ns + ttl_ns / 2 + late_ns)
+        say_stalled(&finding, late_ns);
     chaos_find(found, &finding, 1);
 }
 
@@ -198,9 +212,9 @@ static void check_left(struct chaos_found *found)
         snprintf(finding.text, sizeof(finding.text),
                  "node %u had %u key%s left %.0f ms after the last contender had let go",
                  node + 1, keys, keys == 1 ? "" : "s", (double)(seen_ns - last_ns) / 1e6);
-        int64_t lost_ns = stalled_ns(history, UINT64_MAX, node, last_ns, seen_ns);
-        if (seen_ns < last_ns + ttl_ns / 2 + lost_ns)
-            say_stalled(&finding, lost_ns);
+        int64_t late_ns = lost_ns(history, UINT64_MAX, node, last_ns, seen_ns);
+        if (seen_ns < last_ns + ttl_ns / 2 + late_ns)
+            say_stalled(&finding, late_ns);
         chaos_find(found, &finding, keys);
     }
 }
