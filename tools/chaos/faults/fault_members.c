@@ -80,31 +80,39 @@ static void again(struct chaos_run *run, struct chaos_active *active)
         active->failed = true;
 }
 
-/* A master of both lists: how many of them do its clients have? */
-static unsigned lists_there(struct chaos_run *run, const struct chaos_fault *fault,
-                            bool *ret_new)
+/* Which lists do the clients of this master have? One that does not answer has none. */
+static void lists_there(struct chaos_run *run, const struct chaos_fault *fault, unsigned node,
+                        bool *ret_former, bool *ret_changed)
 {
-    unsigned node = rl_first(~fault->nodes);
     char *text = malloc(LIST_BYTES), former[16], changed[16];
-    unsigned lists = 0;
-    *ret_new = false;
+    *ret_former = *ret_changed = false;
     snprintf(former, sizeof(former), ":n%u-ttl", run->nodes);
     snprintf(changed, sizeof(changed), ":n%u-ttl", run->nodes - rl_count(fault->nodes));
     if (text != NULL &&
         chaos_master_say(run, node, text, LIST_BYTES, "CLIENT LIST TYPE normal") == '$') {
-        *ret_new = strstr(text, changed) != NULL;
-        lists += strstr(text, former) != NULL;
-        lists += *ret_new;
+        *ret_former = strstr(text, former) != NULL;
+        *ret_changed = strstr(text, changed) != NULL;
     }
     free(text);
-    return lists;
+}
+
+/* Has a master of both lists clients of the former one, and of the changed one or not? Another
+ * fault may act on one of them, so that it does not tell. */
+static bool any_has(struct chaos_run *run, const struct chaos_fault *fault, bool changed)
+{
+    for (uint64_t rest = rl_all(run->nodes) & ~fault->nodes; rest != 0; rest &= rest - 1) {
+        bool has_former, has_changed;
+        lists_there(run, fault, rl_first(rest), &has_former, &has_changed);
+        if (has_former && has_changed == changed)
+            return true;
+    }
+    return false;
 }
 
 static bool seen(struct chaos_run *run, struct chaos_active *active)
 {
     char text[CHAOS_NODES_TEXT];
-    bool changed;
-    if (lists_there(run, active->fault, &changed) < 2) {
+    if (!any_has(run, active->fault, true)) {
         chaos_fault_tell(active->fault, "no two lists were seen at one time");
         return false;
     }
@@ -127,8 +135,7 @@ static bool undo(struct chaos_run *run, struct chaos_active *active)
 
 static bool gone(struct chaos_run *run, struct chaos_active *active)
 {
-    bool changed;
-    if (run->ending || (lists_there(run, active->fault, &changed) == 1 && !changed))
+    if (run->ending || any_has(run, active->fault, false))
         return true;
     chaos_fault_tell(active->fault, "not all contenders have the whole list again");
     return false;
