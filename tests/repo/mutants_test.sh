@@ -62,4 +62,20 @@ check 'or those that MUTANTS names' ran 'third first ' MUTANTS='third first'
 check 'in a budget too' ran 'second ' MUTANTS=second BUDGET=60s
 check 'which ends' ran '' MUTANTS=second BUDGET=0s
 
+# What is linked here in place of the simulator says the words that a test gives it.
+cat >"$work/link" <<'EOF'
+#!/bin/sh
+printf '#!/bin/sh\necho "%s"\nexit 1\n' "$SAYS" >"$2" && chmod +x "$2"
+EOF
+chmod +x "$work/link"
+verdict() { # VERDICT WORDS
+    env SAYS="$2" MUTANTS=first MUTANTS_LINK="$work/link" srcdir="$root" MUTANTS_JOBS=1 \
+        MUTANTS_TABLES="$work/tables" MUTANTS_COMPILE=true \
+        sh tests/sim/mutants.sh >"$work/out" 2>"$work/err"
+    grep -q "^first  *$1 " "$work/out"
+}
+check 'what is found is killed' verdict killed 'seed 3: overlap: two have it'
+check 'a seed that takes too long finds nothing' verdict SURVIVED 'seed 3: watchdog (too long)'
+check 'and the report says so' grep -q watchdog "$work/out"
+
 tell

@@ -240,6 +240,9 @@ by()
         [ "$status" -eq 0 ] || late=" within $seconds s"
         echo "NOT BY $way $which$late" >>"$work/$name/report"
         return 1
+    elif grep -q '^seed [0-9]*: watchdog' "$out"; then # slow, or it hangs: nothing was judged
+        echo "NOT BY $way $which: watchdog" >>"$work/$name/report"
+        return 1
     elif [ "$status" -eq 2 ]; then # nothing was played
         sed 1q "$out" >>"$work/$name/report"
         return 1

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 #define TURN_NS 100000000L /* between looks at the jobs */
-#define HANGS_S 60.0       /* a seed takes milliseconds */
+#define HANGS_S 60.0       /* of a processor's time; a seed takes milliseconds */
+#define SLEEPS_S 600.0     /* a seed sleeps never, but may wait for a processor */
 
 struct job {
     _Atomic uint64_t next; /* the seed that it is at */
@@ -30,14 +31,41 @@ struct job {
     /* the parent's own */
     pid_t pid;
     uint64_t seen;
-    double seen_s;
+    double seen_s, seen_core_s;
+    bool hangs; /* and is ended for that */
 };
+
+static double clock_s(clockid_t clock)
+{
+    struct timespec now;
+    if (clock_gettime(clock, &now))
+        return 0;
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
 
 static double now_s(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return clock_s(CLOCK_MONOTONIC);
+}
+
+/* Of a job that runs, so far. */
+static double job_core_s(const struct job *job)
+{
+    clockid_t clock;
+    return clock_getcpuclockid(job->pid, &clock) ? 0 : clock_s(clock);
+}
+
+static void see(struct job *job, uint64_t at)
+{
+    job->seen = at;
+    job->seen_s = now_s();
+    job->seen_core_s = job_core_s(job);
+}
+
+/* A machine that is busy with other things ends no seed. */
+static bool hangs(const struct job *job)
+{
+    return job_core_s(job) - job->seen_core_s > HANGS_S || now_s() - job->seen_s > SLEEPS_S;
 }
 
 /* Of the jobs that have ended. */
@@ -86,7 +114,8 @@ static int start(const struct sim_run *run, struct job *job)
     if (pid == 0)
         work(run, job);
     job->pid = pid; /* the child has this memory, too */
-    job->seen_s = now_s();
+    job->hangs = false;
+    see(job, atomic_load(&job->next));
     return pid < 0 ? -1 : 0;
 }
 
@@ -94,7 +123,9 @@ static void died(const struct sim_run *run, struct job *job, int status)
 {
     uint64_t seed = atomic_load(&job->next);
     char text[80];
-    if (WIFSIGNALED(status))
+    if (job->hangs)
+        snprintf(text, sizeof(text), "watchdog (it took too long)");
+    else if (WIFSIGNALED(status))
         snprintf(text, sizeof(text), "ended by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     else
@@ -110,12 +141,11 @@ static bool tend(const struct sim_run *run, struct job *job)
     pid_t got = waitpid(job->pid, &status, WNOHANG);
     uint64_t at = atomic_load(&job->next);
     if (got == 0) {
-        if (at != job->seen) {
-            job->seen = at;
-            job->seen_s = now_s();
-        } else if (now_s() - job->seen_s > HANGS_S) {
+        if (at != job->seen)
+            see(job, at);
+        else if (!job->hangs && hangs(job)) {
+            job->hangs = true;
             kill(job->pid, SIGABRT);
-            job->seen_s = now_s();
         }
         return true;
     }
