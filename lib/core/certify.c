@@ -3,8 +3,6 @@
 
 #include "core/certify.h"
 
-#include "core/quorum.h"
-
 #include <assert.h>
 #include <string.h>
 
@@ -60,10 +58,19 @@ void rl_certifying_begin(struct rl_certifying *certifying, unsigned node,
     memcpy(certifying->loss, certificate->id, sizeof(certifying->loss));
 }
 
+static bool was_read(const struct rl_certifying *certifying, const char *id)
+{
+    for (unsigned i = 0; i < certifying->read_count; i++) {
+        if (strcmp(certifying->read[i], id) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool rl_certifying_learn(struct rl_certifying *certifying, unsigned node,
                          const struct rl_certificate *certificate, unsigned needed)
 {
-    assert(certifying->on && needed > 0);
+    assert(certifying->on && needed > 0 && needed <= REDLOCK_NODES_MAX);
     bool of_loss = strncmp(certificate->id, certifying->loss, RL_LOSS_LEN) == 0;
     if (node == certifying->node) {
         certifying->on = of_loss && !rl_is_certified(certificate);
@@ -71,8 +78,11 @@ bool rl_certifying_learn(struct rl_certifying *certifying, unsigned node,
     }
     if (!rl_is_certified(certificate) || !of_loss)
         return false;
-    certifying->read |= rl_bit(node);
+    if (was_read(certifying, certificate->id) || certifying->read_count == needed)
+        return false;
+    memcpy(certifying->read[certifying->read_count++], certificate->id,
+           sizeof(certificate->id));
     if (certifying->floor < certificate->greatest)
         certifying->floor = certificate->greatest;
-    return rl_count(certifying->read) == needed;
+    return certifying->read_count == needed;
 }

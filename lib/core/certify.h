@@ -5,6 +5,7 @@
  * that lost them has a loss instead, with an id of its own. The clients certify it:
  *
  *   1. They read the greatest tokens of a quorum of the others, all certified, for that loss.
+ *      Each master makes an id of its own for that, so one under two names is read once.
  *   2. They tell the greatest of these to the master: its next tokens are above that.
  *
  * Each hold whose token was told has a master besides the lost one in that quorum. Either that
@@ -15,6 +16,8 @@
  */
 #ifndef RL_CERTIFY_H
 #define RL_CERTIFY_H
+
+#include "redlock.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,7 +50,8 @@ struct rl_certifying {
     bool on;
     unsigned node;
     char loss[RL_LOSS_LEN + 1];
-    uint64_t read; /* the nodes that were read for it */
+    char read[REDLOCK_NODES_MAX][RL_CERTIFICATE_ROOM]; /* ids of those that were read for it */
+    unsigned read_count;
     uint64_t floor; /* the greatest number of these */
     int64_t again_ns; /* when to look for more to do; INT64_MAX: when something is told */
 };

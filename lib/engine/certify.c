@@ -13,11 +13,11 @@
 
 #define AGAIN_NS RL_NS_PER_S
 
-/* May its counters be trusted, and is it a server of its own? It need not vote: what it knows of
- * tokens rests on no guard and no clock. */
+/* May its counters be trusted? It need not vote: what it knows of tokens rests on no guard and no
+ * clock. */
 static bool vouches(const struct rl_node *node)
 {
-    return node->mode == RL_UP && node->fitness != RL_UNFIT && node->duplicate_of < 0 &&
+    return node->mode == RL_UP && node->fitness != RL_UNFIT &&
            rl_is_certified(&node->fence.certificate);
 }
 

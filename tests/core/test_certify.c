@@ -10,6 +10,9 @@
 
 #define LOSS "00000000000000aa"
 #define LATER "00000000000000bb"
+/* Of masters that were read for the loss. */
+#define ONE LOSS "0000000000000001"
+#define OTHER LOSS "0000000000000002"
 enum { NEEDED = 2 };
 
 static struct rl_certificate told(const char *word, const char *id, uint64_t greatest)
@@ -67,13 +70,24 @@ static bool learn(struct rl_certifying *certifying, unsigned node, const char *w
 START_TEST(quorum_of_others_is_read)
 {
     struct rl_certifying certifying = begun();
-    ck_assert(!learn(&certifying, 0, "certified", LOSS LATER, 9));
-    ck_assert(!learn(&certifying, 0, "certified", LOSS LATER, 8)); /* and not twice */
-    ck_assert(learn(&certifying, 2, "certified", LOSS LATER, 7));
+    ck_assert(!learn(&certifying, 0, "certified", ONE, 9));
+    ck_assert(!learn(&certifying, 0, "certified", ONE, 8)); /* and not twice */
+    ck_assert(learn(&certifying, 2, "certified", OTHER, 7));
+    ck_assert_uint_eq(certifying.floor, 9);
+    ck_assert(!learn(&certifying, 3, "certified", LOSS LATER, 10)); /* all is told */
     ck_assert_uint_eq(certifying.floor, 9);
     ck_assert(certifying.on);
     ck_assert(!learn(&certifying, 1, "certified", LOSS LATER, 9));
     ck_assert(!certifying.on);
+}
+END_TEST
+
+START_TEST(one_master_under_two_names_is_read_once)
+{
+    struct rl_certifying certifying = begun();
+    ck_assert(!learn(&certifying, 0, "certified", ONE, 9));
+    ck_assert(!learn(&certifying, 2, "certified", ONE, 9));
+    ck_assert(learn(&certifying, 2, "certified", OTHER, 7)); /* the name leads elsewhere now */
 }
 END_TEST
 
@@ -83,8 +97,8 @@ START_TEST(what_others_told_before_does_not_count)
     ck_assert(!learn(&certifying, 0, "certified", LATER LOSS, 9));
     ck_assert(!learn(&certifying, 2, "certified", LATER LOSS, 9));
     ck_assert(!learn(&certifying, 0, "missing", LOSS, 9)); /* nor what is lost itself */
-    ck_assert(!learn(&certifying, 2, "certified", LOSS LATER, 3));
-    ck_assert(learn(&certifying, 0, "certified", LOSS LATER, 4));
+    ck_assert(!learn(&certifying, 2, "certified", ONE, 3));
+    ck_assert(learn(&certifying, 0, "certified", OTHER, 4));
     ck_assert_uint_eq(certifying.floor, 4);
 }
 END_TEST
@@ -119,6 +133,7 @@ int main(void)
     TCase *tcase = tcase_create("certify");
     tcase_add_test(tcase, round_shows_what_it_knew_when_it_began);
     tcase_add_test(tcase, quorum_of_others_is_read);
+    tcase_add_test(tcase, one_master_under_two_names_is_read_once);
     tcase_add_test(tcase, what_others_told_before_does_not_count);
     tcase_add_test(tcase, another_loss_is_another_matter);
     tcase_add_loop_test(tcase, reasons_are_told, 0, 9);

@@ -101,17 +101,31 @@ static void fencing_token_after_clock_went_back(void)
     sim_expect(sim_releases(again) == REDLOCK_OK);
 }
 
+/* ---- fencing strict ---------------------------------------------------------------------- */
+
+static const struct sim_client_options strict = {.fencing = REDLOCK_FENCING_STRICT};
+
+static void strict_stage(void)
+{
+    sim_stage(3);
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_certify(i, 0);
+}
+
+static struct sim_player *strictly_fenced(const char *name)
+{
+    struct sim_player *player = sim_is_there(name, &strict);
+    player->options.fenced = 1;
+    return player;
+}
+
 /* ann's token is n2's time, which is ahead; n3 was told it, and forgets it. n1 never had it, and
  * is all that bob can read. */
 static void certified_by_two_others(void)
 {
-    static const struct sim_client_options strict = {.fencing = REDLOCK_FENCING_STRICT};
-    sim_stage(3);
-    for (unsigned i = 0; i < 3; i++)
-        sim_master_certify(i, 0);
+    strict_stage();
     sim_master_step_clock(1, 200 * SIM_MS);
-    struct sim_player *ann = sim_is_there("ann", &strict), *bob = sim_is_there("bob", &strict);
-    ann->options.fenced = bob->options.fenced = 1;
+    struct sim_player *ann = strictly_fenced("ann"), *bob = strictly_fenced("bob");
     sim_delay_ms(ann, 0, 20000, 1);
     sim_delay_ms(bob, 1, 20000, 1);
     sim_curtain();
@@ -124,6 +138,95 @@ static void certified_by_two_others(void)
     sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_ENOQUORUM);
     sim_delay_ms(bob, 1, 1, 1);
     sim_expect(sim_takes(bob, 1000, 5000) == REDLOCK_OK);
+    sim_expect(redlock_fencing_token(bob->lock) > first);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+/* A master forgets its tokens while cat, who wants none, has the lock: bob, who waits, has it
+ * certified, and names none himself. */
+static void forgets_beside(unsigned master, struct sim_player *cat, struct sim_player *bob)
+{
+    sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_OK);
+    sim_master_flushall(master);
+    sim_expect(sim_takes(bob, 1000, 100) != REDLOCK_OK);
+    sim_expect(sim_master_certified(master));
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+    sim_pass_ms(10);
+}
+
+/* n2's clock is an hour ahead, and so is ann's token. In the end bob has n1 and n3, which have
+ * only been told of it. */
+static void certified_one_after_the_other(void)
+{
+    strict_stage();
+    sim_master_step_clock(1, 3600 * SIM_S);
+    struct sim_player *ann = strictly_fenced("ann"), *bob = strictly_fenced("bob");
+    struct sim_player *cat = sim_is_there("cat", NULL);
+    sim_delay_ms(ann, 2, 20000, 1);
+    sim_curtain();
+    uint64_t first = takes(ann);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_crashes(ann);
+    forgets_beside(2, cat, bob);
+    forgets_beside(0, cat, bob);
+    sim_path_hole(bob->proc, 1, SIM_THERE, true);
+    sim_expect(sim_takes(bob, 1000, 1000) == REDLOCK_OK);
+    sim_expect(redlock_fencing_token(bob->lock) > first);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+/* n3's number is ann's token, and is under way to her when n3 forgets it. n1 and n2 are read for
+ * that before they know it. Then ann connects to n1 anew, and could tell it. */
+static void round_is_older_than_a_loss(void)
+{
+    strict_stage();
+    struct sim_player *ann = strictly_fenced("ann"), *bob = strictly_fenced("bob");
+    sim_master_step_clock(2, 10 * SIM_S);
+    sim_delay_ms(ann, 1, 20000, 1);
+    sim_delay_ms(ann, 2, 1, 200);
+    bob->names = "other";
+    sim_curtain();
+    sim_begins_to_take(ann, 1000, ONCE);
+    sim_pass_ms(3);
+    sim_master_flushall(2);
+    sim_master_step_clock(2, -10 * SIM_S);
+    for (unsigned i = 0; i < 2; i++) {
+        sim_expect(sim_takes(bob, 1000, 100) == REDLOCK_OK);
+        sim_expect(sim_releases(bob) == REDLOCK_OK);
+    }
+    sim_expect(sim_master_certified(2));
+    sim_path_reset(ann->proc, 0);
+    sim_expect(sim_finishes(ann) == REDLOCK_OK); /* by another round */
+    uint64_t first = redlock_fencing_token(ann->lock);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    bob->names = NULL;
+    sim_delay_ms(bob, 0, 20000, 1);
+    sim_expect(takes(bob) > first);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+/* ann's token is n2's time, and n3 forgets it. n1 never had it, and is what both names lead bob
+ * to. */
+static void certified_by_one_under_two_names(void)
+{
+    strict_stage();
+    sim_master_step_clock(1, 3600 * SIM_S);
+    struct sim_player *ann = strictly_fenced("ann"), *bob = strictly_fenced("bob");
+    sim_delay_ms(ann, 0, 20000, 1);
+    sim_curtain();
+    uint64_t first = takes(ann);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_crashes(ann);
+    sim_broke(SIM_ONE_SERVER);
+    sim_path_lead(bob->proc, 1, 0);
+    sim_path_reset(bob->proc, 1);
+    sim_master_flushall(2);
+    sim_expect(sim_takes(bob, 1000, 200) == REDLOCK_ENOQUORUM);
+    sim_expect(!sim_master_certified(2));
+    sim_path_lead(bob->proc, 1, 1);
+    sim_path_reset(bob->proc, 0); /* that is where both names have led */
+    sim_expect(sim_takes(bob, 1000, 4000) == REDLOCK_OK);
+    sim_expect(sim_master_certified(2));
     sim_expect(redlock_fencing_token(bob->lock) > first);
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
@@ -147,5 +250,17 @@ const struct sim_scenario sim_named_fence[] = {
      "With fencing strict n3 forgets ann's token, and bob can read n1 alone: n3 names no token\n"
      "before he has read n2 as well.",
      certified_by_two_others},
+    {"certified-one-after-the-other",
+     "With fencing strict n3 forgets ann's token and is certified, and so does n1 then. Both were\n"
+     "told of it by those that had it, so bob's token, by n1 and n3, is above.",
+     certified_one_after_the_other},
+    {"round-is-older-than-a-loss",
+     "With fencing strict n3 forgets the number that ann's round has from it, and is certified.\n"
+     "That round tells the number to nobody any more, although ann knows the new certificate.",
+     round_is_older_than_a_loss},
+    {"certified-by-one-under-two-names",
+     "With fencing strict n3 forgets ann's token, and both n1 and n2 lead bob to n1's server. That\n"
+     "is one to read, and not two: n3 is certified when n2 is a server of its own again.",
+     certified_by_one_under_two_names},
     {NULL, NULL, NULL},
 };
