@@ -36,6 +36,7 @@ static const char usage[] =
     "  --kinds FAMILY   of locks: plain, reentrant, shared, several, fair, rw, fenced;\n"
     "                   marked: masters with markers; delayed: with a lock-delay;\n"
     "                   members: the list of masters is changed, one at a time;\n"
+    "                   watching: with watch-wall-clock, and wall clocks that are set;\n"
     "                   any (each seed has its own)\n"
     "  --json           figures for programs\n" SIM_MODES_HELP "\n"
     "Exit status: 0, 1 where something was violated, 2 where the command line is wrong.\n";
@@ -59,7 +60,9 @@ static bool take_family(const char *name)
     sim_marked_wanted = strcmp(name, "marked") == 0;
     sim_delayed_wanted = strcmp(name, "delayed") == 0;
     sim_members_wanted = strcmp(name, "members") == 0;
-    if (sim_fenced_wanted || sim_marked_wanted || sim_delayed_wanted || sim_members_wanted)
+    sim_watching_wanted = strcmp(name, "watching") == 0;
+    if (sim_fenced_wanted || sim_marked_wanted || sim_delayed_wanted || sim_members_wanted ||
+        sim_watching_wanted)
         name = "any";
     for (int family = 0; family <= SIM_FAMILIES; family++) {
         if (strcmp(sim_family_name((enum sim_family)family), name) == 0) {

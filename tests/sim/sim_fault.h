@@ -56,7 +56,8 @@
     X(EMPTY, "emptied, its connections cut", SIM_ASSUMPTIONS)                                \
     X(WARM, "a warm server behind the name", SIM_ASSUMPTIONS)                                \
     X(GONE, "emptied on live connections", SIM_ASSUMPTIONS)                                  \
-    X(COPY, "a copy behind live connections", SIM_ASSUMPTIONS)
+    X(COPY, "a copy behind live connections", SIM_ASSUMPTIONS)                               \
+    X(WALL, "client's wall clock set", SIM_ASSUMPTIONS)
 
 enum sim_fault {
 #define SIM_FAULT_ENUM(name, word, breaks) SIM_FAULT_##name,

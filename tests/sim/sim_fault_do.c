@@ -45,7 +45,8 @@ static bool is_instant(enum sim_fault fault)
 static bool stands(enum sim_fault fault)
 {
     return fault == SIM_FAULT_OWN_BACK || fault == SIM_FAULT_OWN_UNSEEN ||
-           fault == SIM_FAULT_OWN_FORWARD || fault == SIM_FAULT_SCRIPT_FLUSH ||
+           fault == SIM_FAULT_OWN_FORWARD || fault == SIM_FAULT_WALL ||
+           fault == SIM_FAULT_SCRIPT_FLUSH ||
            fault == SIM_FAULT_CLOCK_RATE || fault == SIM_FAULT_HALF_OPEN ||
            fault == SIM_FAULT_CUT_AFTER;
 }

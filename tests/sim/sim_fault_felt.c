@@ -92,6 +92,7 @@ static uint64_t of_proc(const struct sim_effect *effect)
     case SIM_FAULT_OWN_BACK:
     case SIM_FAULT_OWN_FORWARD:
     case SIM_FAULT_OWN_UNSEEN:
+    case SIM_FAULT_WALL: /* it is read with the other one */
         return proc->felt.steps;
     default:
         return proc->felt.late;
@@ -124,6 +125,7 @@ uint64_t sim_fault_felt(const struct sim_effect *effect)
     case SIM_FAULT_OWN_BACK:
     case SIM_FAULT_OWN_FORWARD:
     case SIM_FAULT_OWN_UNSEEN:
+    case SIM_FAULT_WALL:
         return of_proc(effect);
     default:
         return of_master(effect);

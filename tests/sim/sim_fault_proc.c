@@ -55,6 +55,14 @@ static void set_unseen(struct sim_proc *proc, int64_t back_ns)
     sim_miscounts(proc, back_ns);
 }
 
+/* Forward, it looks like time that the other clock has lost; back, it tells nothing. */
+static void set_wall(struct sim_proc *proc)
+{
+    int64_t by_ns = sim_scale(SIM_MS, 3600 * SIM_S);
+    sim_proc_set_wall(proc, sim_below(2) ? by_ns : -by_ns);
+    sim_fault_lasts_until(sim_now_ns() + NOTICED_NS);
+}
+
 void sim_fault_do_to_proc(const struct sim_effect *effect, int64_t for_ns)
 {
     struct sim_proc *proc = effect->proc;
@@ -76,6 +84,9 @@ void sim_fault_do_to_proc(const struct sim_effect *effect, int64_t for_ns)
         break;
     case SIM_FAULT_OWN_FORWARD:
         set_unseen(proc, -sim_scale(SIM_MS, 3600 * SIM_S));
+        break;
+    case SIM_FAULT_WALL:
+        set_wall(proc);
         break;
     case SIM_FAULT_PROC_STUTTER:
         stutter(proc, for_ns);

@@ -48,6 +48,17 @@ static void on_due(struct sim_event *event)
     schedule(source);
 }
 
+/* Without a draw, so that worlds without markers and the like are what they were. */
+static bool is_of_world(enum sim_fault fault)
+{
+    const struct sim_plan *plan = &sim_world.plan;
+    if (fault == SIM_FAULT_WALL)
+        return plan->watching;
+    if (fault >= SIM_FAULT_GONE) /* only there somebody sees it at once */
+        return plan->strict;
+    return fault < SIM_FAULT_EMPTY || plan->marked;
+}
+
 void sim_faults_begin(int64_t end_ns)
 {
     const struct sim_plan *plan = &sim_world.plan;
@@ -58,10 +69,7 @@ void sim_faults_begin(int64_t end_ns)
     for (unsigned i = 0; i < SIM_FAULT_KINDS; i++) {
         struct source *source = &sources[i];
         *source = (struct source){.event.fire = on_due};
-        /* Without a draw, so that worlds without markers are what they were. */
-        if (i >= SIM_FAULT_EMPTY && !plan->marked)
-            continue;
-        if (i >= SIM_FAULT_GONE && !plan->strict) /* only there somebody sees it at once */
+        if (!is_of_world((enum sim_fault)i))
             continue;
         bool on = breaks[i] == SIM_ASSUMPTIONS ? sim_chance(part) : breaks[i] == plan->breaks;
         source->mean_ns = sim_scale(plan->work_ns / 64 + SIM_MS, plan->work_ns);

@@ -11,7 +11,8 @@
 enum { SET_MAX = 4, SET_BYTES = 32 };
 
 int sim_family_wanted = SIM_FAMILIES;
-bool sim_fenced_wanted, sim_marked_wanted, sim_delayed_wanted, sim_members_wanted;
+bool sim_fenced_wanted, sim_marked_wanted, sim_delayed_wanted, sim_members_wanted,
+    sim_watching_wanted;
 
 const char *sim_family_name(enum sim_family family)
 {
@@ -26,11 +27,12 @@ const char *sim_family_name(enum sim_family family)
 
 const char *sim_kinds_wanted(void)
 {
-    return sim_marked_wanted    ? "marked"
-           : sim_delayed_wanted ? "delayed"
-           : sim_members_wanted ? "members"
-           : sim_fenced_wanted  ? "fenced"
-                                : sim_family_name((enum sim_family)sim_family_wanted);
+    return sim_marked_wanted     ? "marked"
+           : sim_delayed_wanted  ? "delayed"
+           : sim_members_wanted  ? "members"
+           : sim_fenced_wanted   ? "fenced"
+           : sim_watching_wanted ? "watching"
+                                 : sim_family_name((enum sim_family)sim_family_wanted);
 }
 
 enum sim_family sim_family_of(uint64_t seed)
@@ -74,6 +76,12 @@ bool sim_strict_of(uint64_t seed)
 bool sim_delayed_of(uint64_t seed)
 {
     return sim_delayed_wanted || seed * 0x9e3779b97f4a7c15u >> 61 == 0;
+}
+
+/* Every eighth, and it may be all of these too. */
+bool sim_watching_of(uint64_t seed)
+{
+    return sim_watching_wanted || seed * 0xa0761d6478bd642fu >> 61 == 0;
 }
 
 /* Every sixteenth, and it may be all of these too. */

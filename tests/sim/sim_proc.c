@@ -97,6 +97,19 @@ void sim_proc_set_back(struct sim_proc *proc, int64_t by_ns)
     proc->parts->set = true;
 }
 
+void sim_proc_set_wall(struct sim_proc *proc, int64_t by_ns)
+{
+    if (proc->crashed)
+        return;
+    sim_mark(SIM_MARK_SET_BACK, proc->index, (uint64_t)by_ns);
+    if (sim_tells())
+        sim_tell("%s's wall clock is set %s by %lld.%03lld s", proc->name,
+                 by_ns < 0 ? "back" : "forward", (long long)(llabs(by_ns) / SIM_S),
+                 (long long)(llabs(by_ns) % SIM_S / SIM_MS));
+    proc->wall_extra_ns += by_ns;
+    proc->parts->set = true;
+}
+
 void sim_proc_set_off(struct sim_proc *proc, int64_t by_ns)
 {
     proc->boottime_extra_ns += by_ns;

@@ -100,6 +100,8 @@ int64_t sim_own_ns(const struct sim_proc *proc);
 /* What BOOTTIME shows; and set it back by so much (less than 0: forward). */
 int64_t sim_shown_ns(const struct sim_proc *proc);
 void sim_proc_set_back(struct sim_proc *proc, int64_t by_ns);
+/* Its REALTIME, forward or back. */
+void sim_proc_set_wall(struct sim_proc *proc, int64_t by_ns);
 /* The true time at which it is `own_ns`, as far as is known now. */
 int64_t sim_true_ns(const struct sim_proc *proc, int64_t own_ns);
 

@@ -47,6 +47,7 @@ static void draw_options(struct sim_plan *plan)
     static const double drifts[] = {0, 0, 0, 0.01, 0.001, 0.05};
     struct sim_client_options *options = &plan->options;
     options->max_ttl_ms = plan->ttl_max_ms * sim_between(2, 4) / 2;
+    options->watch_wall_clock = plan->watching ? REDLOCK_ON : REDLOCK_DEFAULT;
     options->fencing = plan->certified ? REDLOCK_FENCING_STRICT : REDLOCK_FENCING_CLOCK;
     if (plan->delayed) {
         options->lock_delay_ms = sim_scale(1, plan->ttl_max_ms);
@@ -114,6 +115,7 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     plan->marked = sim_marked_of(seed) && plan->breaks != SIM_GUARD_ON;
     plan->strict = plan->marked && sim_strict_of(seed);
     plan->delayed = sim_delayed_of(seed);
+    plan->watching = sim_watching_of(seed);
     plan->members &= plan->breaks != SIM_ONE_LIST;
     draw_delays(plan);
     draw_options(plan);

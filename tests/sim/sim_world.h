@@ -55,6 +55,7 @@ struct sim_plan {
     bool marked;    /* all clients read markers, and masters lose their keys for good */
     bool strict;    /* and each script that takes a lock looks at the marker */
     bool delayed;   /* all clients have a lock-delay */
+    bool watching;  /* all clients watch their wall clocks, which are set */
     bool members;   /* the list of masters is changed, one at a time */
     unsigned masters, actors, names;
     char name[SIM_NAMES_MAX][24];
@@ -150,6 +151,8 @@ bool sim_marked_of(uint64_t seed);
 bool sim_strict_of(uint64_t seed);
 extern bool sim_delayed_wanted;
 bool sim_delayed_of(uint64_t seed);
+extern bool sim_watching_wanted;
+bool sim_watching_of(uint64_t seed);
 extern bool sim_members_wanted;
 bool sim_members_of(uint64_t seed);
 /* The owner's text is the caller's, and must last as long as the options. */
