@@ -101,6 +101,16 @@ static const struct {
      "it names other masters, or other databases of them"},
 };
 
+START_TEST(fencing_of_both_is_told)
+{
+    struct rl_list_mark own = marks[0], its = marks[0];
+    char text[RL_LIST_DIFFERENCE_MAX];
+    own.strict = true;
+    rl_list_mark_compare(&its, &own, text);
+    ck_assert_str_eq(text, "its fencing is clock, here strict");
+}
+END_TEST
+
 START_TEST(first_difference_is_told)
 {
     char text[RL_LIST_DIFFERENCE_MAX];
@@ -134,6 +144,7 @@ int main(void)
     tcase_add_test(cases, address_database_and_socket_count);
     tcase_add_loop_test(cases, what_is_written_is_read, 0, 3);
     tcase_add_test(cases, word_is_readable);
+    tcase_add_test(cases, fencing_of_both_is_told);
     tcase_add_loop_test(cases, first_difference_is_told, 0,
                         (int)(sizeof(differences) / sizeof(differences[0])));
     tcase_add_loop_test(cases, other_words_are_refused, 0, OTHERS);

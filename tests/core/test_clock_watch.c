@@ -275,6 +275,19 @@ START_TEST(rate_is_of_last_minutes)
 }
 END_TEST
 
+/* Two looks a nanosecond apart: the figure is bounded, whatever the clock did within the drift. */
+START_TEST(rate_of_no_time_is_bounded)
+{
+    int64_t ahead_ns = _i == 0 ? 2900 * US : -2900 * US;
+    begin();
+    ck_assert_int_eq(told(NOW + TRIP + 1, ahead_ns), RL_CLOCK_FINE);
+    struct rl_clock_figures found = figures(NOW + 2 * TRIP, 0);
+    ck_assert_int_gt(found.rate_bound_ppm, 0);
+    ck_assert_int_le(found.rate_ppm + found.rate_bound_ppm, INT64_C(1000000000002));
+    ck_assert_int_ge(found.rate_ppm - found.rate_bound_ppm, INT64_C(-1000000000002));
+}
+END_TEST
+
 START_TEST(what_was_not_measured_is_not_told)
 {
     watch = (struct rl_clock_watch){.epoch = 0};
@@ -352,6 +365,7 @@ int main(void)
     tcase_add_test(tests, nothing_overflows);
     tcase_add_loop_test(tests, figures_bound_what_is_true, 0, 2);
     tcase_add_test(tests, rate_is_of_last_minutes);
+    tcase_add_loop_test(tests, rate_of_no_time_is_bounded, 0, 2);
     tcase_add_test(tests, what_was_not_measured_is_not_told);
     tcase_add_loop_test(tests, rate_begins_anew_with_step, 0, 3);
     suite_add_tcase(suite, tests);

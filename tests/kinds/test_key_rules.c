@@ -176,6 +176,8 @@ static const char *const refused[] = {
     "redlock:marker",
     "redlock:quarantine",
     "redlock:lists",
+    "redlock:durable",
+    "redlock:fencing",
 };
 
 START_TEST(name_that_is_another_locks_key_is_refused)
@@ -188,6 +190,7 @@ END_TEST
 
 static const char *const allowed[] = {
     "orders:42",
+    "42",
     "x:redlock:writers",
     "x:redlock:writer ",
     "x:redlock",
