@@ -43,6 +43,7 @@ bin_redlock_bench_SOURCES = %D%/bench/main.c %D%/bench/bench.h %D%/bench/alloc.c
 	%D%/bench/fair.c %D%/bench/fair_floor.c %D%/bench/fair_floor.h %D%/bench/fanout.c \
 	%D%/bench/floor.c %D%/bench/floor.h %D%/bench/group.c %D%/bench/group.h \
 	%D%/bench/handoff.c %D%/bench/rw.c %D%/bench/inflight.c %D%/bench/kinds.c \
+	%D%/bench/masters_cpu.c %D%/bench/masters_cpu.h %D%/bench/slice.c \
 	%D%/bench/nodes.c %D%/bench/nodes.h %D%/bench/nowait.c %D%/bench/options.c \
 	%D%/bench/pair.c %D%/bench/pipe.c %D%/bench/pipe.h %D%/bench/renew.c \
 	%D%/bench/report.c %D%/bench/compare.c %D%/bench/compare.h %D%/bench/machine.c \
@@ -50,8 +51,18 @@ bin_redlock_bench_SOURCES = %D%/bench/main.c %D%/bench/bench.h %D%/bench/alloc.c
 	%D%/bench/rollback.c %D%/bench/shared.h %D%/bench/stall.c %D%/bench/start.c %D%/bench/stats.c \
 	%D%/bench/stats.h %D%/bench/subject.c %D%/bench/threads.c %D%/bench/wake.c \
 	%D%/bench/wake.h %D%/bench/worker.c $(server_sources)
-bin_redlock_bench_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools
+bin_redlock_bench_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools -iquote $(top_builddir)/tools
 bin_redlock_bench_LDADD = $(TOOL_LIBS)
+
+# Of what source the bench is. Each make looks again, and rebuilds only where that has changed.
+BUILT_SOURCES += %D%/bench/source.h
+EXTRA_DIST += %D%/bench/source.sh
+.PHONY: look-at-source
+%D%/bench/bin_redlock_bench-machine.$(OBJEXT): %D%/bench/source.h
+%D%/bench/source.h: look-at-source
+	@$(MKDIR_P) %D%/bench && source=`sh $(srcdir)/%D%/bench/source.sh $(srcdir) $(VERSION)` && \
+	  echo "#define BENCH_SOURCE \"$$source\"" >$@.tmp && \
+	  if cmp -s $@.tmp $@; then rm -f $@.tmp; else mv $@.tmp $@; fi
 
 # All of it but main(): its tests link it too.
 noinst_LIBRARIES = %D%/libchaos.a

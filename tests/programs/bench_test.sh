@@ -61,6 +61,12 @@ always_zero() {
         ! grep "$1\"" "$work/out" | grep -qv '"max": 0,'
 }
 
+# PREFIX SUBJECT - it is above 0 in every round.
+masters_cpu() {
+    grep "\"$1masters' CPU a pair\", \"of\": \"$2\"" "$work/out" |
+        grep -q '"min": [0-9.]*[1-9]'
+}
+
 # A picture that stands for itself, for light and for dark.
 sane_svg() {
     if command -v python3 >/dev/null; then
@@ -74,6 +80,7 @@ sane_svg() {
 run --quick --json --svg "$work/drawn.svg"
 check 'a quick run succeeds' exits 0
 check 'its JSON is sane' sane_json
+told=$(grep -Eo '"source": "([0-9a-f]{7,}[+]?|release [^"]+)"' "$work/out")
 check 'its distributions are whole' sane_distributions
 check 'its drawing is sane' sane_svg "$work/drawn.svg"
 for scenario in pair memory fan-out 'one down' 'majority down' rollback 'no wait' 'in flight' \
@@ -86,6 +93,14 @@ done
 for figure in '64: pairs a second' '512: pairs a second' '2: p50' '8: p50' \
     '8, one killed: p50' '8, one stopped: p50'; do
     check "it has a floor for: $figure" says "\"$figure\", \"of\": \"floor," out
+done
+for of in 'library' 'floor, bare SET'; do
+    check "the masters' CPU is measured, alone: $of" masters_cpu '' "$of"
+    check "the masters' CPU is measured, 64 in flight: $of" masters_cpu '64: ' "$of"
+done
+for pairs in 64 512; do
+    check "$pairs in flight have a ratio to bare SET" \
+        says "\"$pairs: pairs a second, library to\", \"of\": \"floor, bare SET\"" out
 done
 check 'a quick run judges no time and no ratio' \
     eval '! grep -E "\"unit\": \"(ratio|us|ms|1/s)\".*\"met\"" "$work/out"'
@@ -100,6 +115,27 @@ check 'a table, three masters, unix sockets' exits 0
 check 'the table names them' says '3 masters (private, unix sockets)' out
 check 'the table has the ratio' says 'pairs a second, library to' out
 check 'that leaves nothing behind' left_nothing
+
+# ---- of what source it was built ----
+check 'the JSON of the quick run told its source' [ -n "$told" ]
+if command -v git >/dev/null; then
+    source_of() { sh "${srcdir:-.}/tools/bench/source.sh" "$1" 1.2.3; }
+    is() { [ "$(source_of "$1")" = "$2" ]; }
+    commit() { git -C "$1" -c user.name=a -c user.email=a@b.invalid commit -qam "$2"; }
+    git init -q "$work/checkout" && echo 1 >"$work/checkout/file"
+    git -C "$work/checkout" add file && commit "$work/checkout" one
+    of=$(git -C "$work/checkout" rev-parse --short HEAD)
+    check 'source: the short commit of a checkout' is "$work/checkout" "$of"
+    git -C "$work/checkout" worktree add -q "$work/linked" 2>/dev/null
+    check 'source: that of a linked worktree' is "$work/linked" "$of"
+    echo 2 >"$work/checkout/file"
+    check 'source: a changed checkout is marked' is "$work/checkout" "$of+"
+    check 'source: a linked worktree is not, where it has not changed' is "$work/linked" "$of"
+    mkdir "$work/checkout/unpacked"
+    check 'source: a release, inside of a checkout too' is "$work/checkout/unpacked" \
+        'release 1.2.3'
+    rm -rf "$work/checkout" "$work/linked"
+fi
 
 # ---- drawings in the terminal ----
 run --quick -s pair
@@ -141,10 +177,12 @@ check 'an unknown option is named' says 'nonsense' err
 cluster=${REDLOCK_CLUSTER:-}
 if [ -x "$cluster" ]; then
     "$cluster" up 3 --guard off --dir "$work/three" >"$work/out" 2>"$work/err"
-    run --quick -n "$work/three/redlock.conf" -s threads,handoff,crowd,renew,rw
+    run --quick -n "$work/three/redlock.conf" -s pair,threads,handoff,crowd,renew,rw
     check 'contenders on masters of a file' exits 0
     check 'with their floor' says '8: p50, library to' out
     check 'with the wait of writers' says '3 masters: the writer waits, p99' out
+    check "their CPU is not measured" eval "! says \"masters' CPU a pair\" out"
+    check 'and that is told' says 'note: the masters were given: .* not measured' out
     check 'and no fault' eval '! grep -Eq "killed|stopped" "$work/out"'
     "$cluster" down --dir "$work/three" >/dev/null
 fi

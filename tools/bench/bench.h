@@ -64,8 +64,42 @@ struct bench_slice {
     uint64_t pairs;
     uint64_t failures;
     double seconds;
-    double cpu_us; /* of this process, kernel included, for the whole slice */
+    double cpu_us;     /* of this process, kernel included, for the whole slice */
+    double masters_us; /* the same of all private masters; or BENCH_NOT_KNOWN */
 };
+
+#define BENCH_NOT_KNOWN (-1.0)
+
+/* What was used up before a slice. */
+struct bench_meter {
+    double masters_us;
+    double cpu_us;
+    int64_t start_ns;
+};
+struct bench_meter bench_meter_start(void);
+
+/* Set what the slice took, which ends at `end_ns`. Its pairs are counted by the caller. */
+void bench_meter_stop(const struct bench_meter *meter, int64_t end_ns,
+                      struct bench_slice *slice);
+
+/* Pairs on many names at once, as the library's loop and the floor's count them. */
+struct bench_many {
+    int64_t now_ns; /* read once a turn */
+    int64_t end_ns; /* no pair begins or counts from here on */
+    unsigned in_flight;
+    struct bench_slice slice;
+    struct bench_samples *samples; /* NULL: nobody wants them */
+};
+struct bench_many_way {
+    void *context;
+    void (*begin)(void *context, unsigned slot);
+    bool (*turn)(void *context); /* false: nothing will come any more */
+};
+
+/* Keep pairs on `slots` names going for so long, then wait untimed until none is left. */
+struct bench_slice bench_many_run(struct bench_many *many, const struct bench_many_way *way,
+                                  unsigned slots, int64_t duration_ms,
+                                  struct bench_samples *samples);
 
 /* Take and give until `duration_ms` have passed and `pairs_min` were done. The time of each
  * successful take goes to `samples`, unless that is NULL. */
@@ -77,9 +111,10 @@ void bench_slice_add(struct bench_slice *total, struct bench_slice slice);
 
 /* The figures of one subject, a value a round. */
 struct bench_series {
-    double pairs[BENCH_ROUNDS_MAX];  /* a second */
-    double cpu_us[BENCH_ROUNDS_MAX]; /* a pair */
-    double p50_us[BENCH_ROUNDS_MAX]; /* of the samples */
+    double pairs[BENCH_ROUNDS_MAX];      /* a second */
+    double cpu_us[BENCH_ROUNDS_MAX];     /* a pair */
+    double masters_us[BENCH_ROUNDS_MAX]; /* a pair; below 0: not known */
+    double p50_us[BENCH_ROUNDS_MAX];     /* of the samples */
     double p99_us[BENCH_ROUNDS_MAX];
     double failures; /* of all rounds */
 };

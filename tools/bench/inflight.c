@@ -1,8 +1,9 @@
-/* inflight.c - many pairs of try and release in flight from one event loop. The floor is raw
- * sockets that pipeline the same bytes down as many connections. */
+/* inflight.c - many pairs of try and release in flight from one event loop. The floors are raw
+ * sockets that pipeline the same bytes, or a bare SET, down as many connections. */
 #include "config_auto.h"
 
 #include "bench/draw.h"
+#include "bench/masters_cpu.h"
 #include "bench/pipe.h"
 
 #include <errno.h>
@@ -12,16 +13,19 @@
 #include <sysexits.h>
 
 #define TTL_MS 10000
-#define SUBJECTS 2
+#define SUBJECTS 3
 #define SLICES 5 /* a round and subject */
 #define WARM_UP_MS 50
 #define SILENCE_MS 5000
+#define MASTERS_CPU_SLOTS 64
 #define SAMPLES_MAX (1 << 20)
 
-enum { LIBRARY, FLOOR };
+enum { LIBRARY, SAME_BYTES, BARE };
 
 static const char scenario[] = "in flight: many try and release at once, from one loop";
-static const char *const of[SUBJECTS] = {"library", "floor, same bytes"};
+static const char *const of[SUBJECTS] = {"library", "floor, same bytes", "floor, bare SET"};
+/* What is asked for of the library's rate to each floor's. */
+static const double asked[SUBJECTS] = {[SAME_BYTES] = 0.8, [BARE] = 0.65};
 
 /* The state of the pair under one name. */
 struct flight_op {
@@ -35,18 +39,15 @@ struct flight {
     redlock *client;
     int fd;
     redlock_options options;
-    int64_t now_ns; /* read once a turn, as the floor does */
-    int64_t end_ns;
-    unsigned in_flight;
-    struct bench_slice slice;
-    struct bench_samples *samples;
+    struct bench_many many;
     struct flight_op op[BENCH_PIPE_SLOTS_MAX];
 };
 
 struct inflight_run {
     struct bench *bench;
     struct bench_library library;
-    struct bench_pipe *pipe;
+    int subjects; /* all, or the library alone */
+    struct bench_pipe *pipe[SUBJECTS];
     struct flight flight;
     struct bench_samples samples[SUBJECTS];
     struct bench_series series[SUBJECTS];
@@ -57,86 +58,73 @@ static void on_taken(void *context, int result, redlock_lock *lock);
 static void begin_pair(struct flight_op *op)
 {
     struct flight *flight = op->flight;
-    op->began_ns = flight->now_ns;
-    if (flight->now_ns < flight->end_ns &&
+    struct bench_many *many = &flight->many;
+    op->began_ns = many->now_ns;
+    if (many->now_ns < many->end_ns &&
         redlock_try_async(flight->client, op->name, strlen(op->name), &flight->options,
                           on_taken, op, NULL) == 0)
         return;
-    flight->slice.failures += flight->now_ns < flight->end_ns;
-    flight->in_flight--;
+    many->slice.failures += many->now_ns < many->end_ns;
+    many->in_flight--;
 }
 
 static void on_released(void *context, int result, redlock_lock *lock)
 {
     struct flight_op *op = context;
+    struct bench_many *many = &op->flight->many;
     (void)lock;
-    op->flight->slice.failures += result != 0;
-    op->flight->slice.pairs += result == 0 && op->flight->now_ns < op->flight->end_ns;
+    many->slice.failures += result != 0;
+    many->slice.pairs += result == 0 && many->now_ns < many->end_ns;
     begin_pair(op);
 }
 
 static void on_taken(void *context, int result, redlock_lock *lock)
 {
     struct flight_op *op = context;
-    struct flight *flight = op->flight;
-    if (result == 0 && flight->now_ns < flight->end_ns)
-        bench_samples_add(flight->samples, flight->now_ns - op->began_ns);
+    struct bench_many *many = &op->flight->many;
+    if (result == 0 && many->now_ns < many->end_ns)
+        bench_samples_add(many->samples, many->now_ns - op->began_ns);
     if (result == 0 && redlock_release_async(lock, on_released, op) == 0)
         return;
-    flight->slice.failures++;
+    many->slice.failures++;
     begin_pair(op);
 }
 
 /* False: after so long a silence nothing will come any more. */
-static bool turn(struct flight *flight)
+static bool turn(void *context)
 {
+    struct flight *flight = context;
     struct pollfd readable = {.fd = flight->fd, .events = POLLIN};
     int limit_ms = redlock_timeout_ms(flight->client);
     bool silent = limit_ms < 0 || limit_ms > SILENCE_MS;
     int ready = poll(&readable, 1, silent ? SILENCE_MS : limit_ms);
-    flight->now_ns = bench_now_ns();
+    flight->many.now_ns = bench_now_ns();
     if (ready < 0 && errno != EINTR)
         return false;
     return redlock_process(flight->client) == 0 && (ready != 0 || !silent);
 }
 
-/* The same as bench_pipe_run(). */
-static struct bench_slice run_flight(struct flight *flight, unsigned slots, int64_t duration_ms,
-                                     struct bench_samples *samples)
+static void begin_slot(void *context, unsigned slot)
 {
-    double cpu_us = bench_cpu_us();
-    int64_t start_ns = bench_now_ns();
-    flight->now_ns = start_ns;
-    flight->end_ns = start_ns + duration_ms * 1000000;
-    flight->slice = (struct bench_slice){0};
-    flight->samples = samples;
-    flight->in_flight = slots;
-    for (unsigned i = 0; i < slots; i++)
-        begin_pair(&flight->op[i]);
-    bool alive = true;
-    while (flight->now_ns < flight->end_ns && alive)
-        alive = turn(flight);
-    flight->slice.seconds = (double)(flight->now_ns - start_ns) / 1e9;
-    flight->slice.cpu_us = bench_cpu_us() - cpu_us;
-    while (flight->in_flight > 0 && alive)
-        alive = turn(flight);
-    flight->slice.failures += flight->in_flight;
-    return flight->slice;
+    struct flight *flight = context;
+    begin_pair(&flight->op[slot]);
 }
 
 static struct bench_slice run_one(struct inflight_run *run, int which, unsigned slots,
                                   int64_t duration_ms)
 {
-    if (which == FLOOR)
-        return bench_pipe_run(run->pipe, slots, duration_ms, &run->samples[FLOOR]);
-    return run_flight(&run->flight, slots, duration_ms, &run->samples[LIBRARY]);
+    struct flight *flight = &run->flight;
+    const struct bench_many_way way = {.context = flight, .begin = begin_slot, .turn = turn};
+    if (which == LIBRARY)
+        return bench_many_run(&flight->many, &way, slots, duration_ms, &run->samples[LIBRARY]);
+    return bench_pipe_run(run->pipe[which], slots, duration_ms, &run->samples[which]);
 }
 
 static void measure_round(struct inflight_run *run, unsigned slots, unsigned round)
 {
     struct bench_slice total[SUBJECTS] = {{0}};
     int64_t slice_ms = run->bench->options.slice_ms / (2 * SLICES);
-    int subjects = run->pipe != NULL ? SUBJECTS : 1;
+    int subjects = run->subjects;
     for (int i = 0; i < subjects; i++)
         bench_samples_clear(&run->samples[i]);
     for (int at = 0; at < SLICES * subjects; at++) {
@@ -151,47 +139,71 @@ static void measure_round(struct inflight_run *run, unsigned slots, unsigned rou
     }
 }
 
+static void report_ratios(struct inflight_run *run, unsigned slots)
+{
+    struct bench_report *to = &run->bench->report;
+    unsigned rounds = run->bench->options.rounds;
+    const struct bench_series *series = run->series;
+    char what[56];
+    for (int i = SAME_BYTES; i < run->subjects; i++) {
+        snprintf(what, sizeof(what), "%u: pairs a second, library to", slots);
+        bench_add_ratio(to, scenario, what, of[i], series[LIBRARY].pairs, series[i].pairs,
+                        rounds);
+        bench_aim(to, BENCH_AT_LEAST, asked[i]);
+        snprintf(what, sizeof(what), "%u: client CPU a pair, library to", slots);
+        bench_add_ratio(to, scenario, what, of[i], series[LIBRARY].cpu_us, series[i].cpu_us,
+                        rounds);
+    }
+}
+
 static void report(struct inflight_run *run, unsigned slots)
 {
     struct bench_report *to = &run->bench->report;
-    const struct bench_series *ours = &run->series[LIBRARY];
-    const struct bench_series *floor = &run->series[FLOOR];
     unsigned rounds = run->bench->options.rounds;
-    int subjects = run->pipe != NULL ? SUBJECTS : 1;
     char what[56];
-    if (subjects > FLOOR) {
-        snprintf(what, sizeof(what), "%u: pairs a second, library to", slots);
-        bench_add_ratio(to, scenario, what, of[FLOOR], ours->pairs, floor->pairs, rounds);
-        bench_aim(to, BENCH_AT_LEAST, 0.8);
-        snprintf(what, sizeof(what), "%u: client CPU a pair, library to", slots);
-        bench_add_ratio(to, scenario, what, of[FLOOR], ours->cpu_us, floor->cpu_us, rounds);
-    }
+    report_ratios(run, slots); /* first: bench_summarise() sorts */
     static const char *const figures[] = {"pairs a second", "client CPU a pair", "take p50",
                                           "take p99"};
     static const char *const units[] = {"1/s", "us", "us", "us"};
     for (size_t f = 0; f < sizeof(figures) / sizeof(figures[0]); f++)
-        for (int i = 0; i < subjects; i++) {
+        for (int i = 0; i < run->subjects; i++) {
             struct bench_series *series = &run->series[i];
             double *values[] = {series->pairs, series->cpu_us, series->p50_us, series->p99_us};
             snprintf(what, sizeof(what), "%u: %s", slots, figures[f]);
             bench_add(to, scenario, what, of[i], units[f], bench_summarise(values[f], rounds));
         }
     snprintf(what, sizeof(what), "%u: ", slots);
-    for (int i = 0; i < subjects; i++) {
+    /* With more in flight, what a slice leaves unfinished is too much of what the masters do. */
+    if (slots == MASTERS_CPU_SLOTS)
+        bench_add_masters_cpu(to, scenario, what, of, run->series, (unsigned)run->subjects,
+                              rounds);
+    for (int i = 0; i < run->subjects; i++) {
         bench_add_failed_pairs(to, scenario, what, of[i], run->series[i].failures);
         run->series[i].failures = 0;
     }
 }
 
+static int open_floors(struct inflight_run *run)
+{
+    char token[256];
+    int status = bench_library_token(&run->library, token, sizeof(token));
+    run->subjects = 1;
+    if (!run->bench->floors || status != 0)
+        return status;
+    status = bench_pipe_open(run->bench, BENCH_SAME_BYTES, token, TTL_MS,
+                             &run->pipe[SAME_BYTES]);
+    if (status == 0)
+        status = bench_pipe_open(run->bench, BENCH_BARE, token, TTL_MS, &run->pipe[BARE]);
+    run->subjects = SUBJECTS;
+    return status;
+}
+
 static int open_all(struct inflight_run *run)
 {
     redlock_config config = bench_config(run->bench);
-    char token[256];
     int status = bench_library_open(&config, "redlock-bench:inflight", TTL_MS, &run->library);
     if (status == 0)
-        status = bench_library_token(&run->library, token, sizeof(token));
-    if (status == 0 && run->bench->floors)
-        status = bench_pipe_open(run->bench, token, TTL_MS, &run->pipe);
+        status = open_floors(run);
     if (status != 0)
         return status;
     struct flight *flight = &run->flight;
@@ -210,17 +222,17 @@ static int open_all(struct inflight_run *run)
 
 static int measure_all(struct inflight_run *run)
 {
-    static const unsigned depths[] = {64, BENCH_PIPE_SLOTS_MAX};
+    static const unsigned depths[] = {MASTERS_CPU_SLOTS, BENCH_PIPE_SLOTS_MAX};
     int status = open_all(run);
     for (size_t d = 0; d < sizeof(depths) / sizeof(depths[0]) && status == 0; d++) {
-        for (int i = 0; i < SUBJECTS; i++)
-            if (i == LIBRARY || run->pipe != NULL)
-                run_one(run, i, depths[d], WARM_UP_MS);
+        for (int i = 0; i < run->subjects; i++)
+            run_one(run, i, depths[d], WARM_UP_MS);
         for (unsigned round = 0; round < run->bench->options.rounds; round++)
             measure_round(run, depths[d], round);
         report(run, depths[d]);
     }
-    bench_pipe_close(run->pipe);
+    for (int i = SAME_BYTES; i <= BARE; i++)
+        bench_pipe_close(run->pipe[i]);
     bench_library_close(&run->library);
     return status;
 }

@@ -3,6 +3,8 @@
 
 #include "bench/machine.h"
 
+#include "bench/source.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,8 @@ double bench_machine_load(void)
 void bench_machine_look(struct bench_machine *ret_machine)
 {
     struct utsname name;
-    *ret_machine = (struct bench_machine){.cpus = sysconf(_SC_NPROCESSORS_ONLN)};
+    *ret_machine = (struct bench_machine){.source = BENCH_SOURCE,
+                                           .cpus = sysconf(_SC_NPROCESSORS_ONLN)};
     if (uname(&name) == 0)
         snprintf(ret_machine->system, sizeof(ret_machine->system), "%.48s %.64s %.40s",
                  name.sysname, name.release, name.machine);

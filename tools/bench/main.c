@@ -4,6 +4,7 @@
 
 #include "bench/bench.h"
 #include "bench/draw.h"
+#include "bench/masters_cpu.h"
 #include "bench/nodes.h"
 #include "bench/shared.h"
 
@@ -55,6 +56,7 @@ static int start_masters(struct bench *bench)
         fprintf(stderr, "redlock-bench: %s\n", why);
         return EX_UNAVAILABLE;
     }
+    bench_masters_cpu_watch(bench->masters);
     bench->nodes = bench->options.masters;
     bench->nodes_file = bench->masters->node_file;
     bench->floors = true;

@@ -57,6 +57,7 @@ int bench_nodes_read(struct bench *bench)
     for (unsigned i = 0; i < bench->nodes; i++)
         if (!take_node(bench, i, secrets[i]))
             return EX_CONFIG;
+    bench_note(&bench->report, "the masters were given: their CPU time is not measured");
     if (!bench->floors)
         bench_note(&bench->report,
                    "a master is reached by TLS: there is no floor to compare with");

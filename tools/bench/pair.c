@@ -5,6 +5,7 @@
 #include "bench/alloc.h"
 #include "bench/draw.h"
 #include "bench/floor.h"
+#include "bench/masters_cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,10 @@ static void report_pairs(struct pair_run *run)
                 bench_add(report, scenario, figures[f], run->subject[i].name, units[f],
                           bench_summarise(values[f], rounds));
         }
+    const char *of[SUBJECTS];
+    for (unsigned i = 0; i < run->subjects; i++)
+        of[i] = run->subject[i].name;
+    bench_add_masters_cpu(report, scenario, "", of, run->series, run->subjects, rounds);
     for (unsigned i = 0; i < run->subjects; i++)
         bench_add_failed_pairs(report, scenario, "", run->subject[i].name,
                                run->series[i].failures);

@@ -3,8 +3,6 @@
 
 #include "bench/pipe.h"
 
-#include "bench/requests.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -54,11 +52,7 @@ struct bench_pipe {
     unsigned nodes;
     unsigned needed;
     int epoll_fd;
-    int64_t now_ns; /* read once a turn */
-    int64_t end_ns;
-    unsigned in_flight;
-    struct bench_slice slice;
-    struct bench_samples *samples;
+    struct bench_many many;
     struct bench_bytes success[2];
     struct pipe_slot slot[BENCH_PIPE_SLOTS_MAX];
     struct pipe_node node[]; /* so many as there are nodes: each has large buffers */
@@ -104,13 +98,14 @@ static void ask(struct bench_pipe *pipe, unsigned index, enum bench_verb verb)
         }
 }
 
-static void begin_pair(struct bench_pipe *pipe, unsigned index)
+static void begin_pair(void *context, unsigned index)
 {
-    if (pipe->now_ns >= pipe->end_ns) {
-        pipe->in_flight--;
+    struct bench_pipe *pipe = context;
+    if (pipe->many.now_ns >= pipe->many.end_ns) {
+        pipe->many.in_flight--;
         return;
     }
-    pipe->slot[index].began_ns = pipe->now_ns;
+    pipe->slot[index].began_ns = pipe->many.now_ns;
     ask(pipe, index, BENCH_TAKE);
 }
 
@@ -121,18 +116,18 @@ static void judge(struct bench_pipe *pipe, unsigned index)
     bool lost = slot->waiting - slot->no < pipe->needed;
     if (slot->yes < pipe->needed && !lost)
         return;
-    bool counts = pipe->now_ns < pipe->end_ns;
+    bool counts = pipe->many.now_ns < pipe->many.end_ns;
     if (slot->verb == BENCH_TAKE && !lost) {
-        if (pipe->samples != NULL && counts)
-            bench_samples_add(pipe->samples, pipe->now_ns - slot->began_ns);
+        if (pipe->many.samples != NULL && counts)
+            bench_samples_add(pipe->many.samples, pipe->many.now_ns - slot->began_ns);
         ask(pipe, index, BENCH_GIVE);
         return;
     }
     if (slot->verb == BENCH_TAKE)
         ask(pipe, index, BENCH_GIVE); /* given up; its answer counts nowhere */
     slot->round++;
-    pipe->slice.failures += lost;
-    pipe->slice.pairs += !lost && counts;
+    pipe->many.slice.failures += lost;
+    pipe->many.slice.pairs += !lost && counts;
     begin_pair(pipe, index);
 }
 
@@ -207,14 +202,15 @@ static void flush(struct bench_pipe *pipe, unsigned i)
 }
 
 /* False: after so long a silence nothing will come any more. */
-static bool turn(struct bench_pipe *pipe)
+static bool turn(void *context)
 {
+    struct bench_pipe *pipe = context;
     struct epoll_event events[REDLOCK_NODES_MAX];
     for (unsigned i = 0; i < pipe->nodes; i++)
         if (!pipe->node[i].clogged)
             flush(pipe, i);
     int ready = epoll_wait(pipe->epoll_fd, events, REDLOCK_NODES_MAX, SILENCE_MS);
-    pipe->now_ns = bench_now_ns();
+    pipe->many.now_ns = bench_now_ns();
     for (int i = 0; i < ready; i++) {
         unsigned index = events[i].data.u32;
         if ((events[i].events & EPOLLOUT) != 0)
@@ -228,24 +224,8 @@ static bool turn(struct bench_pipe *pipe)
 struct bench_slice bench_pipe_run(struct bench_pipe *pipe, unsigned slots, int64_t duration_ms,
                                   struct bench_samples *samples)
 {
-    double cpu_us = bench_cpu_us();
-    int64_t start_ns = bench_now_ns();
-    pipe->now_ns = start_ns;
-    pipe->end_ns = start_ns + duration_ms * 1000000;
-    pipe->slice = (struct bench_slice){0};
-    pipe->samples = samples;
-    pipe->in_flight = slots;
-    for (unsigned i = 0; i < slots; i++)
-        begin_pair(pipe, i);
-    bool alive = true;
-    while (pipe->now_ns < pipe->end_ns && alive)
-        alive = turn(pipe);
-    pipe->slice.seconds = (double)(pipe->now_ns - start_ns) / 1e9;
-    pipe->slice.cpu_us = bench_cpu_us() - cpu_us;
-    while (pipe->in_flight > 0 && alive)
-        alive = turn(pipe);
-    pipe->slice.failures += pipe->in_flight;
-    return pipe->slice;
+    const struct bench_many_way way = {.context = pipe, .begin = begin_pair, .turn = turn};
+    return bench_many_run(&pipe->many, &way, slots, duration_ms, samples);
 }
 
 static bool connect_node(struct bench_pipe *pipe, unsigned i, const struct server_at *node,
@@ -261,13 +241,14 @@ static bool connect_node(struct bench_pipe *pipe, unsigned i, const struct serve
     return fine;
 }
 
-/* As long as the library's names in the same scenario. */
+/* As long as the library's names in the same scenario, and others for each kind of floor. */
 static void build_slots(struct bench_pipe *pipe, struct bench_requests *requests,
                         const char *token, int64_t ttl_ms)
 {
+    const char *floor = requests->kind == BENCH_BARE ? "plain" : "floor";
     char name[64];
     for (unsigned i = 0; i < BENCH_PIPE_SLOTS_MAX; i++) {
-        snprintf(name, sizeof(name), "redlock-bench:floor:%03u", i);
+        snprintf(name, sizeof(name), "redlock-bench:%s:%03u", floor, i);
         bench_requests_build(requests, name, token, ttl_ms);
         pipe->slot[i].request[BENCH_TAKE] = requests->request[BENCH_TAKE];
         pipe->slot[i].request[BENCH_GIVE] = requests->request[BENCH_GIVE];
@@ -276,11 +257,11 @@ static void build_slots(struct bench_pipe *pipe, struct bench_requests *requests
     pipe->success[BENCH_GIVE] = requests->success[BENCH_GIVE];
 }
 
-int bench_pipe_open(const struct bench *bench, const char *token, int64_t ttl_ms,
-                    struct bench_pipe **ret_pipe)
+int bench_pipe_open(const struct bench *bench, enum bench_floor_kind kind, const char *token,
+                    int64_t ttl_ms, struct bench_pipe **ret_pipe)
 {
     static struct bench_requests requests; /* big for a stack, and the same for every slot */
-    requests = (struct bench_requests){.kind = BENCH_SAME_BYTES};
+    requests = (struct bench_requests){.kind = kind};
     struct bench_pipe *pipe =
         bench_zeroed(sizeof(*pipe) + bench->nodes * sizeof(struct pipe_node));
     if (pipe == NULL)

@@ -6,19 +6,18 @@
 #define BENCH_PIPE_H
 
 #include "bench/bench.h"
+#include "bench/requests.h"
 
 #define BENCH_PIPE_SLOTS_MAX 512
 
 struct bench_pipe;
 
-/* Sends the library's requests. `token` is as long as the library's. 0, or an exit status after
- * a line on stderr. */
-int bench_pipe_open(const struct bench *bench, const char *token, int64_t ttl_ms,
-                    struct bench_pipe **ret_pipe);
+/* `token` is as long as the library's. 0, or an exit status after a line on stderr. */
+int bench_pipe_open(const struct bench *bench, enum bench_floor_kind kind, const char *token,
+                    int64_t ttl_ms, struct bench_pipe **ret_pipe);
 void bench_pipe_close(struct bench_pipe *pipe);
 
-/* Keep pairs on `slots` names going for so long, then wait untimed until none is left. The
- * time of each take goes to `samples`, unless that is NULL. */
+/* See bench_many_run(). */
 struct bench_slice bench_pipe_run(struct bench_pipe *pipe, unsigned slots, int64_t duration_ms,
                                   struct bench_samples *samples);
 

@@ -189,6 +189,7 @@ void bench_print_json(const struct bench_report *report, const struct bench_sett
     fputs("{", out);
     print_pair(out, "program", "redlock-bench");
     print_pair(out, "version", redlock_version());
+    print_pair(out, "source", setting->machine.source);
     print_pair(out, "masters", setting->masters);
     print_pair(out, "transport", setting->transport);
     fprintf(out, "\"nodes\": %u, \"rounds\": %u, \"slice_ms\": %lld, \"pinned\": %s, ",

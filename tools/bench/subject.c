@@ -1,5 +1,4 @@
-/* subject.c - the library as a subject, the loop in which subjects are timed, and the figures
- * of a round. */
+/* subject.c - the library as a subject, and the loop in which subjects are timed. */
 #include "config_auto.h"
 
 #include "bench/bench.h"
@@ -135,10 +134,9 @@ struct bench_slice bench_measure(const struct bench_subject *subject, int64_t du
                                  uint64_t pairs_min, struct bench_samples *samples)
 {
     struct bench_slice slice = {0};
-    double cpu_us = bench_cpu_us();
-    int64_t start_ns = bench_now_ns();
-    int64_t end_ns = start_ns + duration_ms * 1000000;
-    int64_t now_ns = start_ns;
+    struct bench_meter meter = bench_meter_start();
+    int64_t end_ns = meter.start_ns + duration_ms * 1000000;
+    int64_t now_ns = meter.start_ns;
     while (now_ns < end_ns || slice.pairs + slice.failures < pairs_min) {
         if (subject->take(subject->context)) {
             if (samples != NULL)
@@ -152,26 +150,6 @@ struct bench_slice bench_measure(const struct bench_subject *subject, int64_t du
         }
         now_ns = bench_now_ns();
     }
-    slice.seconds = (double)(now_ns - start_ns) / 1e9;
-    slice.cpu_us = bench_cpu_us() - cpu_us;
+    bench_meter_stop(&meter, now_ns, &slice);
     return slice;
-}
-
-void bench_slice_add(struct bench_slice *total, struct bench_slice slice)
-{
-    total->pairs += slice.pairs;
-    total->failures += slice.failures;
-    total->seconds += slice.seconds;
-    total->cpu_us += slice.cpu_us;
-}
-
-void bench_series_set(struct bench_series *series, unsigned round,
-                      const struct bench_slice *total, struct bench_samples *samples)
-{
-    double pairs = total->pairs > 0 ? (double)total->pairs : 1;
-    series->pairs[round] = (double)total->pairs / total->seconds;
-    series->cpu_us[round] = total->cpu_us / pairs;
-    series->p50_us[round] = bench_percentile_us(samples, 500);
-    series->p99_us[round] = bench_percentile_us(samples, 990);
-    series->failures += (double)total->failures;
 }

@@ -96,19 +96,17 @@ static void *work(void *context)
 static struct bench_slice run_crew(struct crew *crew, unsigned threads, int64_t duration_ms)
 {
     struct bench_slice slice = {0};
-    double cpu_us = bench_cpu_us();
-    int64_t start_ns = bench_now_ns();
+    struct bench_meter meter = bench_meter_start();
     pthread_mutex_lock(&crew->mutex);
     crew->wanted = crew->busy = threads;
-    crew->end_ns = start_ns + duration_ms * 1000000;
+    crew->end_ns = meter.start_ns + duration_ms * 1000000;
     crew->slice++;
     pthread_cond_broadcast(&crew->begin);
     while (crew->busy > 0)
         pthread_cond_wait(&crew->all_done, &crew->mutex);
     pthread_mutex_unlock(&crew->mutex);
     /* Each thread's last pair ends after the time, and counts in neither. */
-    slice.seconds = (double)duration_ms / 1e3;
-    slice.cpu_us = bench_cpu_us() - cpu_us;
+    bench_meter_stop(&meter, crew->end_ns, &slice);
     for (unsigned i = 0; i < threads; i++) {
         slice.pairs += crew->worker[i].pairs;
         slice.failures += crew->worker[i].failures;
@@ -202,7 +200,7 @@ static int measure_all(struct threads_run *run)
     if (status == 0)
         status = bench_library_token(&run->library, token, sizeof(token));
     if (status == 0 && bench->floors)
-        status = bench_pipe_open(bench, token, TTL_MS, &run->pipe);
+        status = bench_pipe_open(bench, BENCH_SAME_BYTES, token, TTL_MS, &run->pipe);
     if (status == 0) {
         run->crew.client = run->library.client;
         run->crew.options = run->library.options;
