@@ -188,15 +188,22 @@ int rl_background_require(redlock *client)
     return start(client);
 }
 
-/* What is due later needs no wake-up now, where there is an alarm. */
+/* What is due later needs no wake-up now, where there is an alarm. Within a second, as all other
+ * sleeps are: the alarm's clock does not show that ours was set back. */
 static void wake_at(redlock *client, int64_t due_ns)
 {
-    int64_t now_ns = rl_client_now_ns(client);
-    assert(client->background.user_driven || client->background.running);
-    if (client->background.alarm_fd >= 0 && due_ns > now_ns)
-        rl_loop_alarm(client, due_ns, now_ns);
-    else
+    int64_t now_ns = rl_client_now_ns(client), latest_ns = now_ns + RL_NS_PER_S;
+    const struct rl_background *background = &client->background;
+    assert(background->user_driven || background->running);
+    if (background->alarm_fd < 0 || due_ns <= now_ns) {
         rl_loop_kick(client);
+        return;
+    }
+    if (due_ns > latest_ns) {
+        bool is_set = background->alarm_ns > now_ns && background->alarm_ns <= latest_ns;
+        due_ns = is_set ? background->alarm_ns : latest_ns;
+    }
+    rl_loop_alarm(client, due_ns, now_ns);
 }
 
 void rl_background_after_call(redlock *client)

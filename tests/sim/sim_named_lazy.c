@@ -10,12 +10,17 @@
 /* A message takes 1 ms to a master, and a command 10 us there. */
 enum { GONE_US = 1050, CORK_US = RL_CORK_NS / 1000 };
 
-static struct sim_player *lazy(const char *name)
+static struct sim_player *lazy_with(const char *name, const struct sim_client_options *options)
 {
-    struct sim_player *player = sim_is_there(name, NULL);
+    struct sim_player *player = sim_is_there(name, options);
     player->native = true;
     player->options.release = REDLOCK_RELEASE_LAZY;
     return player;
+}
+
+static struct sim_player *lazy(const char *name)
+{
+    return lazy_with(name, NULL);
 }
 
 /* The background thread sends it, and no sooner. */
@@ -113,6 +118,28 @@ static void lazy_release_and_close(void)
     sim_expect(sim_keys() == 0);
 }
 
+/* The background thread has nothing to do until the lock is over, and is woken by a clock that
+ * does not show the step. */
+static void lazy_release_then_clock_back(void)
+{
+    static const struct sim_client_options ten_seconds = {.max_ttl_ms = 10000};
+    sim_stage(3);
+    struct sim_player *ann = lazy_with("ann", &ten_seconds);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_watches(ann, false);
+    sim_expect(sim_takes(ann, 9000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(500);
+    int64_t set_ns = sim_now_ns();
+    sim_proc_set_back(ann->proc, 3600 * SIM_S);
+    sim_pass_ms(1100);
+    sim_expect(ann->told_lost == 1);
+    sim_expect(ann->lost_ns - set_ns <= 1010 * SIM_MS);
+    sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
+}
+
 const struct sim_scenario sim_named_lazy[] = {
     {"lazy-release",
      "A lazy release waits 300 us for a request to leave with. None comes, and the background\n"
@@ -133,6 +160,10 @@ const struct sim_scenario sim_named_lazy[] = {
      "bob had to wait for the lock: others may wait, too, so that its lazy release leaves at "
      "once.",
      lazy_release_of_a_contended_lock},
+    {"lazy-release-then-clock-back",
+     "ann released lazily. Then her clock is set back while she has a lock for long, and does\n"
+     "nothing: she is told within a second.",
+     lazy_release_then_clock_back},
     {"lazy-release-and-close",
      "The client is closed right after a lazy release, which has left by then.",
      lazy_release_and_close},
