@@ -78,15 +78,17 @@ void rl_certify_told(void *owner, struct rl_node *node, const struct rl_certific
     struct rl_certifying *certifying = &client->nodes.certifying;
     struct rl_certificate *certificate = &node->fence.certificate;
     assert(node->index < client->nodes.n && client->nodes.settings.fencing_strict);
-    if (rl_certificate_learn(certificate, told, &client->nodes.certificates) &&
-        !rl_is_certified(certificate))
+    bool was_on = certifying->on;
+    bool news = rl_certificate_learn(certificate, told, &client->nodes.certificates);
+    if (news && !rl_is_certified(certificate))
         rl_client_log(client, REDLOCK_LOG_WARNING, "%s: %s", node->config->label,
                       rl_node_fence_why(node));
-    if (certifying->on && (node->index == certifying->node || vouches(node)) &&
+    if (was_on && (node->index == certifying->node || vouches(node)) &&
         rl_certifying_learn(certifying, node->index, certificate,
                             rl_quorum_needed(client->nodes.n)))
         rl_node_fence_again(&client->nodes.all[certifying->node], "certify", certifying->loss,
                             certifying->floor, now_ns);
-    if (!certifying->on)
+    /* A look that told nothing new is repeated when its time has come, and not at once. */
+    if (!certifying->on && (news || was_on))
         rl_certify_go_on(client, now_ns);
 }

@@ -8,6 +8,8 @@
 
 #include "kinds/fencing.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HOUR_NS (3600 * INT64_C(1000000000))
@@ -212,6 +214,41 @@ START_TEST(new_masters_are_certified_by_nobody)
 }
 END_TEST
 
+static long looks_at(unsigned node)
+{
+    static const char word[] = "cmdstat_eval:calls=";
+    struct reply info = master_do(masters, node, "INFO", "commandstats", NULL);
+    const char *calls = strstr(info.text, word);
+    return calls ? strtol(calls + sizeof(word) - 1, NULL, 10) : 0;
+}
+
+/* The other one is no quorum. An operator may certify the lost one: it is looked at for that, each
+ * second or two. */
+START_TEST(master_that_nobody_can_certify_is_looked_at_now_and_then)
+{
+    uint64_t token = 0;
+    start(2, true);
+    redlock *client = open_to(STRICT);
+    uint64_t first = take(client);
+    lose(0, 0);
+    ck_assert_int_eq(try_with(client, 1000, &token), REDLOCK_ENOQUORUM);
+    long before = looks_at(0);
+    ck_assert_int_eq(try_with(client, 3000, &token), REDLOCK_ENOQUORUM);
+    long looks = looks_at(0) - before;
+    ck_assert_msg(looks >= 1 && looks < 50, "%ld looks", looks);
+    char above[24], id[17];
+    snprintf(above, sizeof(above), "%llu", (unsigned long long)first);
+    struct reply lost = join(0, "look", "", "0");
+    const char *loss = strstr(lost.text, "missing ");
+    ck_assert_ptr_nonnull(loss);
+    snprintf(id, sizeof(id), "%.16s", loss + strlen("missing "));
+    ck_assert_ptr_nonnull(strstr(join(0, "certify", id, above).text, " certified "));
+    ck_assert_uint_gt(take(client), first);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 /* An expired counter is one that was lost. */
 START_TEST(counter_that_is_gone_is_no_way_back)
 {
@@ -236,6 +273,7 @@ int main(void)
     tcase_add_test(tcase, minority_that_loses_its_counters_costs_no_lock);
     tcase_add_test(tcase, guarded_masters_vouch_for_one_that_lost_its_counters);
     tcase_add_test(tcase, new_masters_are_certified_by_nobody);
+    tcase_add_test(tcase, master_that_nobody_can_certify_is_looked_at_now_and_then);
     tcase_add_test(tcase, counter_that_is_gone_is_no_way_back);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
