@@ -3,8 +3,11 @@
 
 #include "chaos/faults/fault.h"
 #include "chaos/faults/play.h"
+#include "chaos/faults/schedule.h"
 
 #include "base/limits.h"
+#include "core/quorum.h"
+#include "kinds/fencing.h"
 
 #include <string.h>
 
@@ -135,6 +138,27 @@ static bool may_begin(const struct stage *stage, const struct chaos_fault *fault
     return true;
 }
 
+static bool has_counters(struct chaos_run *run, unsigned node)
+{
+    static const char certified[] = "certified ";
+    char text[512];
+    return chaos_master_say(run, node, text, sizeof(text), "GET " RL_FENCING_KEY) == '$' &&
+           strncmp(text, certified, sizeof(certified) - 1) == 0;
+}
+
+/* Losses add up until the contenders have certified what was lost before, for which they need a
+ * quorum of the others. */
+static bool may_lose(struct chaos_run *run, const struct chaos_fault *fault)
+{
+    uint64_t lost = fault->nodes;
+    if (!chaos_loses_counters(run->options, fault->kind))
+        return true;
+    for (unsigned i = 0; i < run->nodes; i++)
+        if ((lost & rl_bit(i)) == 0 && !has_counters(run, i))
+            lost |= rl_bit(i);
+    return run->nodes - rl_count(lost) >= rl_quorum_needed(run->nodes);
+}
+
 static struct chaos_active *find_room(struct stage *stage)
 {
     for (size_t i = 0; i < CHAOS_ACTIVE_MAX; i++)
@@ -149,7 +173,8 @@ static void begin_due(struct stage *stage)
     while (stage->next < run->fault_count && !chaos_run_is_over(run)) {
         struct chaos_fault *fault = &run->faults[stage->next];
         struct chaos_active *room = find_room(stage);
-        if (chaos_now_ns() < fault->planned_ns || room == NULL || !may_begin(stage, fault))
+        if (chaos_now_ns() < fault->planned_ns || room == NULL || !may_begin(stage, fault) ||
+            !may_lose(run, fault))
             return;
         stage->next++;
         begin(stage, room, fault);

@@ -115,10 +115,9 @@ static int64_t draw_step_ms(struct plan *plan, enum chaos_fault_kind kind)
     return 0;
 }
 
-/* With `fencing strict` only an operator ends what the loss of a majority's counters begins. */
-static bool needs_operator(const struct plan *plan, enum chaos_fault_kind kind)
+bool chaos_loses_counters(const struct chaos_options *options, enum chaos_fault_kind kind)
 {
-    return plan->options->certified &&
+    return options->certified &&
            is_one_of(kind, CHAOS_RESTARTING | CHAOS_BIT_OF(FLUSHALL) | CHAOS_BIT_OF(WARM));
 }
 
@@ -133,7 +132,7 @@ static unsigned draw_size(struct plan *plan, enum chaos_fault_kind kind)
     if (plan->minority == 0)
         return 1;
     if (!costly && plan->nodes > plan->minority && chaos_random_one_in(&plan->prng, rare) &&
-        !needs_operator(plan, kind))
+        !chaos_loses_counters(plan->options, kind))
         return (unsigned)chaos_random_between(&plan->prng, plan->minority + 1, plan->nodes);
     return (unsigned)chaos_random_between(&plan->prng, 1, plan->minority);
 }
