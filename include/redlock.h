@@ -442,9 +442,9 @@ REDLOCK_API const char *redlock_token(const redlock_lock *lock);
  * that is above the fencing tokens of all earlier holders of its name. Send it along with each
  * write. Let the storage refuse a write whose token is below the highest that it has seen: a
  * holder that was stopped for too long then can't harm, whatever the clocks did. Of several
- * names, it is above the earlier tokens of each. An extension, a detached text and a re-entry on this client keep it. Holds without
- * fencing tokens do not raise it, so all users of a name should have them. 0: released,
- * detached, or taken without. Takes no mutex; sends nothing. */
+ * names, it is above the earlier tokens of each. An extension, a detached text and a re-entry
+ * on this client keep it. Holds without fencing tokens do not raise it, so all users of a name
+ * should have them. 0: released, detached, or taken without. Takes no mutex; sends nothing. */
 REDLOCK_API uint64_t redlock_fencing_token(const redlock_lock *lock);
 
 /* How many names it has, and each of them, in the order of their bytes: 0 is the name of a lock
