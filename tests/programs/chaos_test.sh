@@ -168,6 +168,8 @@ end_faults
 # Who asks one master is sure to be found out where halves reach different ones.
 begin liar --self-test --local 3 --duration 7s --ttl 500ms --seed 5 \
     --faults halves,kill,pause
+begin unchecked --fenced --self-test=no-fence --local 3 --duration 9s --ttl 500ms --seed 5 \
+    --clients 4 --names 1 --faults pause-holder
 begin alone --duration 5s --local 1 --clients 2 --names 1 --faults none
 begin slow --local 1 --duration 6s --ttl 500ms --clients 4 --names 1 --seed 3 \
     --faults kill,partition --max-recovery 1ms
@@ -218,6 +220,9 @@ end few
 check 'too few holds show nothing' exits 2
 end uncaught
 check 'a broken client that is not caught shows nothing' exits 2
+end unchecked
+check 'a store that takes every write is caught' exits 0
+check 'by a write with an old token' says 'a write with an old fencing token was taken' out
 end liar
 check 'the broken client is caught' exits 0
 check 'that is said' says 'broken client was caught' out
@@ -245,7 +250,7 @@ for wrong in --nonsense -x operand '--local 0' '--local 65' '--local x' '--clien
     '--local 3 --compose' '--nodes x --local 3' '--self-test --client x' '--min-holds x' '--self-test=x' '--max-recovery 0s' \
     '--self-test=no-release --kind fair' '--min-available x' '--min-available 101' \
     '--min-available -1' '--min-masters 3' '--client x --min-masters 65' \
-    '--fenced --client x' '--fenced --self-test' '--fencing strict' '--fenced --fencing x' \
+    '--fenced --client x' '--fenced --self-test' '--self-test=no-fence' '--fencing strict' '--fenced --fencing x' \
     '--fenced --fencing strict --nodes x' '--faults disconnect' '--local 2 --faults ring' \
     '--duration 5s --faults kill,pause,sleep,oom'; do
     # shellcheck disable=SC2086 # words on purpose

@@ -112,6 +112,7 @@ enum chaos_breach {
     CHAOS_ONE_MASTER,  /* it asks one master alone */
     CHAOS_NO_RELEASE,  /* the same, and it never gives its key back */
     CHAOS_NO_ROLLBACK, /* it asks all; without a majority it leaves its keys there */
+    CHAOS_NO_FENCE,    /* a good client, whose store takes every write, whatever its token */
     CHAOS_BREACHES
 };
 

@@ -111,7 +111,7 @@ int chaos_take_guard(const char *word, bool *ret_markers, bool *ret_strict)
 int chaos_take_breach(const char *word, enum chaos_breach *ret_breach)
 {
     static const char *const words[CHAOS_BREACHES] = {"one-master", "no-release",
-                                                      "no-rollback"};
+                                                      "no-rollback", "no-fence"};
     *ret_breach = CHAOS_ONE_MASTER;
     if (word == NULL)
         return -1;
@@ -121,7 +121,9 @@ int chaos_take_breach(const char *word, enum chaos_breach *ret_breach)
         *ret_breach = (enum chaos_breach)breach;
         return -1;
     }
-    return chaos_usage("--self-test '%.40s': give one-master, no-release or no-rollback", word);
+    return chaos_usage("--self-test '%.40s': give one-master, no-release, no-rollback or "
+                       "no-fence",
+                       word);
 }
 
 /* One word of --faults, of which `none` is not one: that stands alone. */

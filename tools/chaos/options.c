@@ -42,7 +42,8 @@ static void print_help(void)
         "      --report DIR       write report.html and report.json there\n"
         "      --client CMD       let CMD take the locks: a line protocol, redlock-chaos(1)\n"
         "      --self-test[=HOW]  let a client take them that is broken; it must be caught:\n"
-        "                         one-master (the default), no-release, no-rollback\n"
+        "                         one-master (the default), no-release, no-rollback,\n"
+        "                         no-fence\n"
         "      --max-recovery TIME  a lock must be had that soon after a majority's return\n"
         "      --min-available P  locks must be to be had so much of the time, in %\n"
         "      --min-masters N    --client: fewer masters asked per hold have shown nothing\n"
@@ -210,13 +211,16 @@ static int complete(struct chaos_options *options, const struct given *given)
     if (options->self_test && options->client_cmd != NULL)
         return chaos_usage("--self-test brings a client of its own; leave --client out");
     if (options->lock != CHAOS_PLAIN && options->breach != CHAOS_ONE_MASTER)
-        return chaos_usage("--self-test=no-release and no-rollback are of plain locks; leave "
-                           "--kind out");
+        return chaos_usage("--self-test=no-release, no-rollback and no-fence are of plain "
+                           "locks; leave --kind out");
+    if (options->breach == CHAOS_NO_FENCE && !options->fenced)
+        return chaos_usage("--self-test=no-fence is about tokens; add --fenced");
     if (given->min_masters && options->client_cmd == NULL)
         return chaos_usage("--min-masters is about the client of --client; leave it out");
     if (options->lock != CHAOS_PLAIN && options->client_cmd != NULL)
         return chaos_usage("--kind is for our own contenders; leave --client out");
-    if (options->fenced && (options->client_cmd != NULL || options->self_test))
+    if (options->fenced && (options->client_cmd != NULL ||
+         (options->self_test && options->breach != CHAOS_NO_FENCE)))
         return chaos_usage("--fenced is for our own contenders, and those of a --client are "
                            "always checked; leave one of them out");
     if (given->fencing && (!options->fenced || options->where != CHAOS_LOCAL))

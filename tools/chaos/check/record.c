@@ -40,7 +40,7 @@ struct chaos_record *chaos_record_new(const struct chaos_options *options)
     struct chaos_record *record = memory;
     struct chaos_event *event = (struct chaos_event *)(record + 1);
     record->seats = options->clients;
-    chaos_store_begin(&record->store, options->fenced);
+    chaos_store_begin(&record->store, options->fenced && options->breach != CHAOS_NO_FENCE);
     for (unsigned i = 0; i < record->seats; i++) {
         record->seat[i].client = (uint16_t)i;
         record->seat[i].room = room;
