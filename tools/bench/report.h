@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define BENCH_FIGURES_MAX 384
+#define BENCH_FIGURES_MAX 1024
 #define BENCH_NOTES_MAX 16
 #define BENCH_DRAWINGS_MAX 32
 #define BENCH_COLUMNS 96
