@@ -133,7 +133,7 @@ struct chaos_options {
     uint64_t seed;
     const char *report;      /* a directory, or NULL */
     const char *client_cmd;  /* --client: somebody else's client, see docs/CHAOS.md */
-    bool self_test;          /* our own broken client, which must be caught */
+    bool self_test;          /* something of ours is broken, which must be caught */
     enum chaos_breach breach;
     bool yes;
     unsigned min_holds;      /* fewer than these, and the run has shown nothing; by default
@@ -144,6 +144,12 @@ struct chaos_options {
     int argc;
     char **argv; /* as given: for the line that reproduces it */
 };
+
+/* With --self-test: is it the client? Else it is the store, beside good contenders. */
+static inline bool chaos_client_is_broken(const struct chaos_options *options)
+{
+    return options->self_test && options->breach != CHAOS_NO_FENCE;
+}
 
 /* ---- events --------------------------------------------------------------------------- */
 

@@ -219,8 +219,7 @@ static int complete(struct chaos_options *options, const struct given *given)
         return chaos_usage("--min-masters is about the client of --client; leave it out");
     if (options->lock != CHAOS_PLAIN && options->client_cmd != NULL)
         return chaos_usage("--kind is for our own contenders; leave --client out");
-    if (options->fenced && (options->client_cmd != NULL ||
-         (options->self_test && options->breach != CHAOS_NO_FENCE)))
+    if (options->fenced && (options->client_cmd != NULL || chaos_client_is_broken(options)))
         return chaos_usage("--fenced is for our own contenders, and those of a --client are "
                            "always checked; leave one of them out");
     if (given->fencing && (!options->fenced || options->where != CHAOS_LOCAL))

@@ -3,7 +3,6 @@
 
 #include "chaos/faults/fault.h"
 #include "chaos/faults/play.h"
-#include "chaos/faults/schedule.h"
 
 #include "base/limits.h"
 #include "core/quorum.h"
@@ -19,6 +18,7 @@ struct stage {
     struct chaos_run *run;
     size_t next; /* fault to be begun */
     int64_t looked_ns;
+    int64_t asked_ns; /* who has counters */
     struct chaos_active active[CHAOS_ACTIVE_MAX];
 };
 
@@ -148,11 +148,15 @@ static bool has_counters(struct chaos_run *run, unsigned node)
 
 /* Losses add up until the contenders have certified what was lost before, for which they need a
  * quorum of the others. */
-static bool may_lose(struct chaos_run *run, const struct chaos_fault *fault)
+static bool may_lose(struct stage *stage, const struct chaos_fault *fault)
 {
+    struct chaos_run *run = stage->run;
     uint64_t lost = fault->nodes;
-    if (!chaos_loses_counters(run->options, fault->kind))
+    if (!run->options->certified || !chaos_fault_guarded(run->options, fault->kind))
         return true;
+    if (chaos_now_ns() < stage->asked_ns + LOOK_EVERY_MS * RL_NS_PER_MS)
+        return false;
+    stage->asked_ns = chaos_now_ns();
     for (unsigned i = 0; i < run->nodes; i++)
         if ((lost & rl_bit(i)) == 0 && !has_counters(run, i))
             lost |= rl_bit(i);
@@ -174,7 +178,7 @@ static void begin_due(struct stage *stage)
         struct chaos_fault *fault = &run->faults[stage->next];
         struct chaos_active *room = find_room(stage);
         if (chaos_now_ns() < fault->planned_ns || room == NULL || !may_begin(stage, fault) ||
-            !may_lose(run, fault))
+            !may_lose(stage, fault))
             return;
         stage->next++;
         begin(stage, room, fault);

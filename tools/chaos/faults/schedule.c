@@ -115,13 +115,8 @@ static int64_t draw_step_ms(struct plan *plan, enum chaos_fault_kind kind)
     return 0;
 }
 
-bool chaos_loses_counters(const struct chaos_options *options, enum chaos_fault_kind kind)
-{
-    return options->certified &&
-           is_one_of(kind, CHAOS_RESTARTING | CHAOS_BIT_OF(FLUSHALL) | CHAOS_BIT_OF(WARM));
-}
-
-/* Draw the number of masters: usually a minority. */
+/* Draw the number of masters: usually a minority. With `fencing strict` only an operator ends
+ * what the loss of a majority's counters begins. */
 static unsigned draw_size(struct plan *plan, enum chaos_fault_kind kind)
 {
     bool guarded = chaos_fault_guarded(plan->options, kind);
@@ -132,7 +127,7 @@ static unsigned draw_size(struct plan *plan, enum chaos_fault_kind kind)
     if (plan->minority == 0)
         return 1;
     if (!costly && plan->nodes > plan->minority && chaos_random_one_in(&plan->prng, rare) &&
-        !chaos_loses_counters(plan->options, kind))
+        !(plan->options->certified && guarded))
         return (unsigned)chaos_random_between(&plan->prng, plan->minority + 1, plan->nodes);
     return (unsigned)chaos_random_between(&plan->prng, 1, plan->minority);
 }

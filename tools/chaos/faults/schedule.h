@@ -7,10 +7,6 @@
 /* How long a run must last for each requested kind to occur. */
 int64_t chaos_schedule_needs_ms(const struct chaos_options *options, unsigned nodes);
 
-/* With `fencing strict`: does it take masters' counters for tokens? Clients certify those of a
- * minority again; what the loss of a majority begins, only an operator ends. */
-bool chaos_loses_counters(const struct chaos_options *options, enum chaos_fault_kind kind);
-
 /* How long a restarted master does not vote, as contenders see it. */
 int64_t chaos_schedule_guard_ms(const struct chaos_options *options);
 

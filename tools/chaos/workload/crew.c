@@ -63,10 +63,9 @@ bool chaos_crew_start(struct chaos_crew *crew, const struct chaos_options *optio
 {
     assert(record->parent == getpid());
     *crew = (struct chaos_crew){.options = options, .record = record, .proxies = proxies};
-    bool broken = options->self_test && options->breach != CHAOS_NO_FENCE;
-    crew->body = options->client_cmd != NULL ? chaos_contend_client
-                 : broken                    ? chaos_contend_broken
-                                             : chaos_contend_redlock;
+    crew->body = options->client_cmd != NULL       ? chaos_contend_client
+                 : chaos_client_is_broken(options) ? chaos_contend_broken
+                                                   : chaos_contend_redlock;
     for (unsigned i = 0; i < options->clients; i++)
         if (!begin(crew, i)) {
             snprintf(why, why_size, "cannot start a contender: %s", strerror(errno));
