@@ -78,7 +78,7 @@ TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS)
 
 # How each is run: beside a meter of the machine's stalls.
 LOG_DRIVER = $(SHELL) $(srcdir)/%D%/driver.sh
-CLEANFILES += %D%/support/stall_meter %D%/played-again.lock
+CLEANFILES += %D%/support/stall_meter %D%/room.lock %D%/door.lock
 EXTRA_DIST += %D%/driver.sh %D%/support/stall_meter.c
 $(TEST_LOGS): %D%/support/stall_meter
 %D%/support/stall_meter: %D%/support/stall_meter.c %D%/support/stall.c %D%/support/stall.h config_auto.h

@@ -1,6 +1,6 @@
 #!/bin/sh
 # driver_test.sh - tests/driver.sh plays a test again only where it failed beside a stall of the
-# machine, at most twice, and keeps what failed.
+# machine, or while no processor was free: alone, at most twice. It keeps what failed.
 # shellcheck disable=SC1091,SC2154 # shell_rig.sh, and what make sets
 
 . "${srcdir:-.}/tests/support/shell_rig.sh"
@@ -47,8 +47,13 @@ run 49 1
 check 'a failure without a stall is one' ended FAIL 1
 run 50 1
 check 'a failure beside a stall is played again' ended PASS 2
-check 'its log says why' logged '^PLAYED AGAIN.* 50 ms$'
+check 'its log says why' logged '^PLAYED AGAIN.* 50 ms'
 check 'and keeps what failed' logged '^| play 1$'
+run '0 249' 1
+check 'a failure while a processor was free is one' ended FAIL 1
+check 'its log says what was measured' logged '^stalled for 0 ms, no processor free for 249 ms$'
+run '0 250' 1
+check 'a failure while none was free is played again' ended PASS 2
 run 80 2
 check 'twice' ended PASS 3
 check 'each is told' [ "$(grep -c '^PLAYED AGAIN' a.log)" -eq 2 ]
@@ -56,6 +61,20 @@ run 80 9
 check 'and not more often' ended FAIL 3
 run 80 1 STALL_MS=0
 check 'STALL_MS=0 plays each test once' ended FAIL 1
+
+# Another test is under way when this one fails: it is played again when that one has ended.
+exec 9>tests/room.lock
+flock -s 9
+(
+    exec 9>&-
+    run 80 1
+) &
+until [ -f a.log.stalled ]; do sleep 0.01; done
+sleep 0.2
+check 'it waits for the others to end' [ "$(wc -l <played)" -eq 1 ]
+exec 9>&-
+wait
+check 'and is played alone then' ended PASS 2
 check 'no other file is left' [ "$(find . -name '*.stall*' | grep -vc stall_meter)" -eq 0 ]
 
 tell

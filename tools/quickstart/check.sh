@@ -136,7 +136,7 @@ judge_tests() { # RESULT BUILD
         fail_stage "make ended with $1" "$step_log"
     else
         counts="$stage_passed passed, $stage_failed failed, $stage_skipped skipped"
-        [ "$stage_again" -eq 0 ] || counts="$counts, $stage_again played again after a stall"
+        [ "$stage_again" -eq 0 ] || counts="$counts, $stage_again played again alone"
         [ $stage_failed -eq 0 ] || counts="FAILED: $counts"
         end_stage "$counts"
     fi

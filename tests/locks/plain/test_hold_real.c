@@ -196,12 +196,13 @@ START_TEST(extension_that_comes_too_late_is_none)
     fakes_start(&fake, 1);
     redlock *client = client_open(fakes_file(&fake, 1, NULL));
     ck_assert(wait_until(client_ready(client) == 1, 5000));
-    ck_assert_int_eq(client_try(client, "name", 300, 0, NULL, &lock), 0);
-    fake_rule(fake, &(struct fake_rule){.match = "extend *", .delay_ms = 400});
+    ck_assert_int_eq(client_try(client, "name", 1500, 0, NULL, &lock), 0);
+    fake_rule(fake, &(struct fake_rule){.match = "extend *", .delay_ms = 1600});
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), REDLOCK_EEXPIRED);
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
-    ck_assert(fake_has(fake, "name"));
-    ck_assert(wait_until((client_ready(client), !fake_has(fake, "name")), 5000));
+    ck_assert_uint_eq(fake_count(fake, "extend *"), 1);
+    ck_assert(wait_until((client_ready(client), fake_count(fake, "release *") == 1), 5000));
+    ck_assert(wait_until(!fake_has(fake, "name"), 5000));
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     redlock_close(client);
