@@ -307,6 +307,41 @@ static void gives_way(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
+/* As above, but bob comes when ann does, and then the masters' clocks go slower than theirs. A
+ * master takes what it is told of a wait from its own time. So the one that asked last seems to
+ * have come first. */
+static void in_turns(void)
+{
+    sim_stage(3);
+    ann = patient("ann", "left+right");
+    bob = patient("bob", "right+left+third+fourth");
+    cat = patient("cat", "left");
+    dan = patient("dan", "right");
+    struct sim_player *eve = patient("eve", "third"), *fay = patient("fay", "fourth");
+    sim_curtain();
+    sim_expect(sim_takes(cat, 10000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_takes(eve, 10000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_takes(fay, 10000, ONCE) == REDLOCK_OK);
+    sim_begins_to_take(ann, 1000, WHILE_MS);
+    sim_begins_to_take(bob, 1000, WHILE_MS);
+    sim_pass_ms(2210);
+    sim_expect(sim_takes(dan, 10000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(eve) == REDLOCK_OK);
+    sim_pass_ms(10);
+    sim_expect(sim_releases(dan) == REDLOCK_OK);
+    sim_pass_ms(10);
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+    sim_pass_ms(50);
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_clock_rate(i, -9000000);
+    sim_expect(sim_releases(fay) == REDLOCK_OK);
+    sim_pass_ms(600); /* each has come back once, and has kept its own */
+    sim_expect(is_kept(0, "left") && is_kept(0, "right"));
+    sim_expect(sim_finishes(ann) == REDLOCK_OK);
+    sim_hands_over(ann, bob, 10);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
 const struct sim_scenario sim_named_several[] = {
     {"several", "ann has two names at once; who wants one of them gets none of its own.",
      all_or_none},
@@ -329,5 +364,9 @@ const struct sim_scenario sim_named_several[] = {
      in_vain},
     {"several-gives-way", "Each keeps what the other needs: whoever came later gives way.",
      gives_way},
+    {"several-in-turns",
+     "Each keeps what the other needs, and seems to itself to have come first: the first whose "
+     "fourth second begins gives way.",
+     in_turns},
     {0},
 };

@@ -4,6 +4,7 @@
 
 #include "sim_several.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* What a waiting round finds, name by name. */
@@ -17,6 +18,7 @@ struct round {
     bool enters; /* the queues, as far as it came */
     double since;
     int64_t stays_ms; /* what is kept for it */
+    bool yields;      /* what is kept for it */
 };
 
 /* False: it has been answered, or has failed. */
@@ -108,7 +110,7 @@ static bool queue_up(struct sim_run *run, struct round *round)
     bool there;
     for (unsigned i = 1; i <= sim_several_names(run); i++) {
         const struct sim_word *lock = sim_keys_at(run, i);
-        if (round->state[i] == KEPT && !is_wanted(run, round, i)) {
+        if (round->state[i] == KEPT && !round->yields && !is_wanted(run, round, i)) {
             if (!keep(run, round, lock))
                 return false;
             continue;
@@ -124,13 +126,16 @@ static bool queue_up(struct sim_run *run, struct round *round)
     return true;
 }
 
-/* A quarter of the time waited, half a second at most. What is below 0 is all the same. */
-static int64_t stays_for_ms(const struct sim_word *age)
+/* A quarter of the time waited, half a second at most, what is below 0 is all the same; and
+ * nothing in every fourth second. */
+static void decide_for_how_long(struct round *round, const struct sim_word *age)
 {
     double age_us;
-    if (!sim_lua_number(age, &age_us) || !(age_us >= 0))
-        return -1;
-    return age_us / 4000 < 500 ? (int64_t)(age_us / 4000) : 500;
+    bool number = sim_lua_number(age, &age_us);
+    round->stays_ms = -1;
+    if (number && age_us >= 0)
+        round->stays_ms = age_us / 4000 < 500 ? (int64_t)(age_us / 4000) : 500;
+    round->yields = number && age_us - floor(age_us / 4e6) * 4e6 >= 3e6;
 }
 
 void sim_several_wait(struct sim_run *run)
@@ -146,7 +151,7 @@ void sim_several_wait(struct sim_run *run)
     if (!sim_several_left(run, sim_keys_at(run, round.first), &round.left_ms) ||
         !sim_waits_since(run, age, &round.since))
         return;
-    round.stays_ms = stays_for_ms(age);
+    decide_for_how_long(&round, age);
     if (!queue_up(run, &round))
         return;
     int64_t place = round.enters ? round.place : -1;

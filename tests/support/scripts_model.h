@@ -33,6 +33,7 @@ struct model_call {
     int64_t ttl_ms, reserve_ms;
     unsigned waiter;
     int rank; /* the smaller, the longer it has waited; no two in a queue have the same */
+    bool yields; /* what is reserved for it, of several names: a fourth second of its wait */
 };
 
 struct model_told {

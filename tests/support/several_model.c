@@ -108,7 +108,7 @@ static bool wait(struct run *run)
         if (!(run->names & 1u << i))
             continue;
         enum state state = state_of(run, i, true);
-        if (state == KEPT && is_wanted(run, &run->locks[i]))
+        if (state == KEPT && (run->call->yields || is_wanted(run, &run->locks[i])))
             give_way(run, i);
         else if (state == KEPT)
             come_back_for(run, &run->locks[i]);

@@ -8,6 +8,8 @@
 -- most half a second. Without that it might never find all locks free at once. But if another
 -- waiter has waited for longer, the lock is reserved for that one. Otherwise two waiters could
 -- block each other for ever, each with a lock that the other needs.
+-- Waiters that came at about the same time may each seem the older one to itself, because clocks
+-- run differently. So in every fourth second of its wait a waiter hands on what is reserved.
 -- Returns {nonce, 1}, or an answer about the first lock that others have:
 --   {nonce, 0, remaining ms (-1: for ever), holder, number of waiters before this one (-1: not
 --     queued everywhere)}: the remaining ms are those of a reserved lock, if less
@@ -39,13 +41,14 @@ local answer = blocked(KEYS[first], holders[first])
 local now, place = redis.pcall('TIME'), -1
 local since = not now.err and string.format('%.0f', now[1] * 1000000 + now[2] - ARGV[5])
 local stays = math.min(math.floor(ARGV[5] / 4000), 500)
+local yields = ARGV[5] % 4000000 >= 3000000
 local function is_wanted(queue)
   local head = redis.pcall('ZRANGE', queue, 0, 0, 'WITHSCORES')
   return since and head[2] and head[1] ~= ARGV[4] and tonumber(head[2]) < tonumber(since)
 end
 for i = 1, count do
   local lock, queue = KEYS[i], KEYS[count + i]
-  if holders[i] == kept and not is_wanted(queue) then
+  if holders[i] == kept and not yields and not is_wanted(queue) then
     if redis.call('PTTL', lock) < stays then
       redis.call('PEXPIRE', lock, stays)
     end
