@@ -1,0 +1,251 @@
+/* test_sends.c - what leaves a client, on real masters: the bytes and the system calls of a
+ * plain pair, who sends no native SET, and what a marker adds to a greeting. */
+#include "config_auto.h"
+
+#include "client.h"
+#include "kinds/marker.h"
+#include "masters.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { N = 3, SENT_MAX = 65536 };
+
+static struct masters *masters;
+
+/* ---- what leaves ------------------------------------------------------------------------ */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static char sent[SENT_MAX];
+static size_t sent_len;
+static unsigned sends;
+static bool records;
+
+ssize_t send(int fd, const void *bytes, size_t size, int flags)
+{
+    ssize_t done = sendto(fd, bytes, size, flags, NULL, 0);
+    pthread_mutex_lock(&mutex);
+    if (records && done > 0) {
+        sends++;
+        ck_assert_uint_le(sent_len + (size_t)done, SENT_MAX);
+        memcpy(sent + sent_len, bytes, (size_t)done);
+        sent_len += (size_t)done;
+    }
+    pthread_mutex_unlock(&mutex);
+    return done;
+}
+
+static void record(bool on)
+{
+    pthread_mutex_lock(&mutex);
+    records = on;
+    if (on)
+        sent_len = sends = 0;
+    pthread_mutex_unlock(&mutex);
+}
+
+static unsigned count_sent(const char *what)
+{
+    unsigned count = 0;
+    size_t len = strlen(what);
+    for (size_t at = 0; at + len <= sent_len; at++)
+        count += memcmp(sent + at, what, len) == 0;
+    return count;
+}
+
+/* ---- a plain pair ----------------------------------------------------------------------- */
+
+static redlock *open_ready(unsigned n, const char *settings)
+{
+    masters = masters_start(n, NULL);
+    redlock *client = client_open(masters_file(masters, settings));
+    ck_assert(wait_until(client_ready(client) == n, 20000));
+    return client;
+}
+
+static void end(redlock *client)
+{
+    redlock_close(client);
+    masters_stop(masters);
+}
+
+static redlock_lock *take(redlock *client)
+{
+    redlock_lock *lock = NULL;
+    ck_assert_int_eq(client_try(client, "name", 0, 0, NULL, &lock), 0);
+    return lock;
+}
+
+/* The answers of all masters have come, so that nothing more leaves for this one. */
+static void expect_everywhere(redlock *client)
+{
+    ck_assert(wait_until(masters_with(masters, "name") == masters->n, 5000));
+    ck_assert_uint_eq(client_ready(client), masters->n);
+}
+
+static void expect_sent(const char *bytes, unsigned times)
+{
+    ck_assert_uint_eq(sends, times);
+    ck_assert_uint_eq(sent_len, times * strlen(bytes));
+    ck_assert_uint_eq(count_sent(bytes), times);
+}
+
+/* The digest and the nonce, of 40 and 16 digits, are whatever they are. */
+static void expect_release(const char *token)
+{
+    static const char head[] = "*8\r\n$7\r\nEVALSHA\r\n$40\r\n";
+    static const char keys[] = "\r\n$1\r\n2\r\n$4\r\nname\r\n$18\r\nname:redlock:queue\r\n"
+                               "$16\r\n";
+    char expected[512];
+    const char *digest = sent + strlen(head), *nonce = digest + 40 + strlen(keys);
+    snprintf(expected, sizeof(expected), "%s%.40s%s%.16s\r\n$%zu\r\n%s\r\n$2\r\n20\r\n", head,
+             digest, keys, nonce, strlen(token), token);
+    expect_sent(expected, N);
+}
+
+/* One system call, and one round trip, to each master for each half. Whoever asks for no
+ * fencing tokens, markers and the like does not send a byte for them. */
+START_TEST(plain_pair_is_two_sends_a_master)
+{
+    char expected[512];
+    redlock *client = open_ready(N, "background never\n");
+    for (int i = 0; i < 3; i++) { /* the masters know the scripts then */
+        redlock_lock *lock = take(client);
+        expect_everywhere(client);
+        ck_assert_int_eq(redlock_release(lock), 0);
+        ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    }
+    client_ready(client);
+    record(true);
+    redlock_lock *lock = take(client);
+    const char *token = redlock_token(lock);
+    snprintf(expected, sizeof(expected),
+             "*6\r\n$3\r\nSET\r\n$4\r\nname\r\n$%zu\r\n%s\r\n"
+             "$2\r\nNX\r\n$2\r\nPX\r\n$5\r\n%d\r\n"
+             "*2\r\n$3\r\nGET\r\n$4\r\nname\r\n",
+             strlen(token), token, CLIENT_TTL_MS);
+    expect_sent(expected, N);
+    expect_everywhere(client);
+    record(true);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    expect_release(token);
+    end(client);
+}
+END_TEST
+
+/* ---- who sends no native SET ------------------------------------------------------------ */
+
+enum {
+    PLAIN,
+    REPORT,
+    FENCED,
+    DELAYED,
+    STRICT_GUARD,
+    REENTRANT,
+    FAIR,
+    READ,
+    WRITE,
+    NAMES,
+    CASES
+};
+
+static const struct {
+    unsigned n;
+    int kind;
+    const char *settings;
+} cases[CASES] = {
+    [PLAIN] = {N, REDLOCK_PLAIN, ""},
+    [REPORT] = {N, REDLOCK_PLAIN, ""},
+    [FENCED] = {N, REDLOCK_PLAIN, ""},
+    [DELAYED] = {N, REDLOCK_PLAIN, "lock-delay 100ms\n"},
+    [STRICT_GUARD] = {N, REDLOCK_PLAIN, "guard strict\n"},
+    [REENTRANT] = {N, REDLOCK_REENTRANT, ""},
+    [FAIR] = {1, REDLOCK_FAIR, ""},
+    [READ] = {N, REDLOCK_READ, ""},
+    [WRITE] = {N, REDLOCK_WRITE, ""},
+    [NAMES] = {N, REDLOCK_PLAIN, ""},
+};
+
+static void mark_all(void)
+{
+    for (unsigned i = 0; i < masters->n; i++) {
+        struct reply reply = master_do(masters, i, "EVAL", rl_marker_init, "2", RL_MARKER_KEY,
+                                       RL_QUARANTINE_KEY, "nonce", "0", NULL);
+        ck_assert_str_eq(reply.text, "nonce done 0");
+    }
+}
+
+static int try_as(redlock *client, int i, redlock_lock **ret_lock)
+{
+    redlock_node_vote votes[N];
+    redlock_report report = REDLOCK_REPORT_INIT(votes, N);
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    static const char *const names[] = {"name", "other"};
+    options.kind = cases[i].kind;
+    options.fenced = i == FENCED;
+    options.report = i == REPORT ? &report : NULL;
+    if (i == NAMES)
+        return redlock_try_names(client, names, 2, &options, ret_lock);
+    return redlock_try(client, "name", &options, ret_lock);
+}
+
+/* For a fencing token, a report, a guard that looks at each lock, and every kind of more than
+ * one key, only scripts take a lock. */
+START_TEST(only_plain_lock_is_taken_by_native_set)
+{
+    char settings[64];
+    redlock_lock *lock = NULL;
+    masters = masters_start(cases[_i].n, NULL);
+    if (_i == STRICT_GUARD)
+        mark_all();
+    snprintf(settings, sizeof(settings), "%s", cases[_i].settings);
+    redlock *client = client_open(_i == STRICT_GUARD ? masters_guarded_file(masters, settings)
+                                                     : masters_file(masters, settings));
+    ck_assert(wait_until(client_ready(client) == cases[_i].n, 20000));
+    record(true);
+    ck_assert_int_eq(try_as(client, _i, &lock), 0);
+    record(false);
+    bool native = _i == PLAIN || _i == DELAYED;
+    ck_assert_uint_eq(count_sent("\r\n$3\r\nSET\r\n"), native ? cases[_i].n : 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    end(client);
+}
+END_TEST
+
+/* ---- greetings -------------------------------------------------------------------------- */
+
+/* How often the client has to send until all masters vote. */
+static unsigned greet(const char *file)
+{
+    record(true);
+    redlock *client = client_open(file);
+    ck_assert(wait_until(client_ready(client) == N, 20000));
+    record(false);
+    redlock_close(client);
+    return sends;
+}
+
+START_TEST(marker_is_one_more_send_of_greeting_at_most)
+{
+    masters = masters_start(N, NULL);
+    mark_all();
+    unsigned without = greet(masters_file(masters, NULL));
+    unsigned with_marker = greet(masters_guarded_file(masters, "guard marker\n"));
+    ck_assert_uint_ge(without, N);
+    ck_assert_msg(with_marker <= without + N, "%u and %u sends", without, with_marker);
+    masters_stop(masters);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sends");
+    TCase *tests = tcase_create("real masters");
+    tcase_add_test(tests, plain_pair_is_two_sends_a_master);
+    tcase_add_loop_test(tests, only_plain_lock_is_taken_by_native_set, 0, CASES);
+    tcase_add_test(tests, marker_is_one_more_send_of_greeting_at_most);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
