@@ -244,7 +244,7 @@ static void *try_in_vain(void *argument)
  * the other waiters when it is undone: they must not drive each other. */
 START_TEST(rounds_without_token_are_few)
 {
-    enum { WAITERS = 8, ROUNDS = 25 * WAITERS }; /* by backoff each begins some 15 */
+    enum { WAITERS = 8, ROUNDS = 30 * WAITERS }; /* by backoff each begins some 15 */
     redlock *client[WAITERS] = {open_with_one_ahead()};
     pthread_t waiter[WAITERS];
     uint64_t rounds = 0;
