@@ -36,7 +36,12 @@ static unsigned mute_for(const struct lock_rules *rules, unsigned up)
 bool lock_votes(const struct lock_rules *rules, const struct state *state, unsigned m,
                 unsigned h)
 {
-    unsigned mute = state->master[m].link[h].mute;
+    const struct master *master = &state->master[m];
+    unsigned mute = master->link[h].mute;
+    if (master->link[h].apart)
+        return false;
+    if (rules->marker == MARKED_STRICT && (master->unmarked || master->quarantine > 0))
+        return false;
     if (rules->guard_by_own_ttl)
         return mute <= rules->ttl - state->hold[h].ttl;
     return mute == 0;
@@ -74,6 +79,7 @@ static void pass_at_master(const struct lock_rules *rules, struct state *state, 
     count_down(&master->left);
     if (master->left == 0)
         master->owner = 0;
+    count_down(&master->quarantine);
     if (master->spare > 0)
         count_up(&master->spare, rules->window + 1);
     for (unsigned h = 0; h < rules->holds; h++)
@@ -137,6 +143,34 @@ static unsigned mute_after_loss(const struct lock_rules *rules, const struct mas
     return mute_for(rules, believed ? master->spare : 0);
 }
 
+static void lose_marker(const struct lock_rules *rules, struct master *master)
+{
+    master->unmarked = !rules->marker_survives;
+    master->quarantine = 0;
+    for (unsigned h = 0; h < rules->holds && !rules->flushed; h++) {
+        master->link[h].apart = 1;
+        master->link[h].mute = 0;
+    }
+}
+
+/* One script: the marker is read, and the quarantine; both are set where the marker is gone. */
+static void look(const struct lock_rules *rules, const struct state *from, unsigned m,
+                 unsigned h, struct explorer *explorer)
+{
+    struct state state = *from;
+    struct master *master = &state.master[m];
+    bool sets = master->unmarked;
+    if (sets)
+        master->quarantine = (uint8_t)(rules->new_votes_at_once ? 0 : mute_for(rules, 0));
+    master->unmarked = 0;
+    master->link[h].apart = 0;
+    master->link[h].mute = rules->quarantine_alone && !sets ? 0 : master->quarantine;
+    explore_move(explorer, &state, "%s looks at %c, %s", lock_client[h], NAME(m),
+                 sets                   ? "and marks it"
+                 : master->quarantine ? "which is quarantined"
+                                        : "which is marked");
+}
+
 static void lose(const struct lock_rules *rules, const struct state *from, unsigned m,
                  struct explorer *explorer)
 {
@@ -145,12 +179,15 @@ static void lose(const struct lock_rules *rules, const struct state *from, unsig
     if (!rules->silent)
         state.losses--;
     state.master[m].spare = 0;
-    for (unsigned h = 0; h < rules->holds && !rules->keys_vanish; h++) {
+    if (rules->marker)
+        lose_marker(rules, &state.master[m]);
+    for (unsigned h = 0; h < rules->holds && !rules->marker && !rules->keys_vanish; h++) {
         state.master[m].link[h].mute = (uint8_t)mute_after_loss(rules, &from->master[m], h);
         state.master[m].link[h].heard = 0;
     }
     explore_move(explorer, &state,
                  rules->keys_vanish ? "the key is deleted at %c"
+                 : rules->flushed   ? "%c loses its keys, and stays connected"
                  : rules->replaced  ? "%c's name leads to another server"
                                     : "%c restarts without its keys",
                  NAME(m));
@@ -159,6 +196,11 @@ static void lose(const struct lock_rules *rules, const struct state *from, unsig
 static void master_moves(const struct lock_rules *rules, const struct state *from, unsigned m,
                          struct explorer *explorer)
 {
+    for (unsigned h = 0; h < rules->holds; h++) {
+        bool finds_out = rules->marker == MARKED_STRICT && from->master[m].unmarked;
+        if (from->master[m].link[h].apart || finds_out)
+            look(rules, from, m, h, explorer);
+    }
     bool may_lose = rules->silent ? from->master[m].spare > 0 : from->losses > 0;
     if (may_lose)
         lose(rules, from, m, explorer);

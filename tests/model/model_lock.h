@@ -6,7 +6,7 @@
  *
  * What is left out, as it only refuses, and any request may be refused: waiters and their
  * reservations; and, unless `endings` is set, the keys and the late requests of a hold that is
- * over. A clock's error is its whole error: a key ends up to `skew` ticks before or after its
+ * over; and the looks of connected clients, which only withhold votes. A clock's error is its whole error: a key ends up to `skew` ticks before or after its
  * time. A master that restarted may get a late request that was sent to the process before.
  */
 #ifndef TEST_MODEL_LOCK_H
@@ -20,6 +20,14 @@ enum fill_in {
     FILL_AND_COUNT  /* with the extension itself, and they count */
 };
 
+/* With a marker no client needs to have met the former server: whoever connects finds another
+ * marker or none, and the quarantine that is set for all. Each loss is of both. */
+enum marker {
+    UNMARKED,
+    MARKED,       /* guard marker: it is read when a client connects */
+    MARKED_STRICT /* guard strict: and by each script that takes or keeps a lock */
+};
+
 /* What a lock of the library does; where all below `broken` is 0, nothing is broken. */
 struct lock_rules {
     unsigned masters, needed, holds;
@@ -28,6 +36,8 @@ struct lock_rules {
     unsigned drift, skew; /* taken off validity; what clocks differ by in a lease */
     unsigned restarts;    /* masters that lose their keys, at most */
     unsigned window;      /* of the restart guard; 0: there is none */
+    enum marker marker;
+    bool flushed;  /* with a marker: FLUSHALL, and connections stand */
     bool replaced; /* these are other servers instead, up for long, under the same name */
     bool extends;
     enum fill_in fill_in;
@@ -42,6 +52,9 @@ struct lock_rules {
     bool release_any;       /* CE19: a release does not compare the token */
     bool guard_by_own_ttl;  /* R9: the window is what the asker itself asks for */
     bool unknown_server;    /* R9: another server is not noticed */
+    bool marker_survives;   /* R9: a marker does not name its process */
+    bool new_votes_at_once; /* R9: a master without a marker is marked, and not quarantined */
+    bool quarantine_alone;  /* R9: only the client that sets a quarantine heeds it */
     bool stranger;          /* A1: one client has never met the former server */
     bool silent;            /* A1: clients may not have heard from it for long */
     bool keys_vanish;       /* A9: the restarts are keys that are deleted */

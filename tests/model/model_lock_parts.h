@@ -19,6 +19,7 @@ struct link {
     uint8_t late;    /* a request that takes the key, and can't count any more, is under way */
     uint8_t release; /* so is a release */
     uint8_t mute;    /* for how long the master casts no vote for this client */
+    uint8_t apart;   /* with a marker: this client has not read it since the connection ended */
     uint8_t heard;   /* this client has heard from it since its successor started */
 };
 
@@ -26,6 +27,7 @@ struct master {
     uint8_t owner; /* of the key: 1 + hold; 0: there is none */
     uint8_t left;  /* how long the key lasts at most */
     uint8_t spare; /* how long another server has been up, which is to get its name; 0: none */
+    uint8_t unmarked, quarantine; /* with a marker: it is gone; how long all wait at most */
     struct link link[HOLDS];
 };
 

@@ -20,6 +20,8 @@
 #define OF_THREE .masters = 3, .needed = 2
 #define STRICT .strict = true
 #define DRIFT .drift = 1, .skew = 1
+#define MARKER .marker = MARKED
+#define FLUSHED .flushed = true
 #define FILLS .extends = true, .fill_in = FILL_AFTER_YES
 
 const struct variant variants[] = {
@@ -55,6 +57,19 @@ const struct variant variants[] = {
     {NULL, "lock: filled in at once, and counted",
      LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, .extends = true, .fill_in = FILL_AND_COUNT,
           .restarts = 1, .window = 5),
+     false},
+    {NULL, "marker: two restarts, unknown to whoever comes",
+     LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, FILLS, .restarts = 2, .window = 5, MARKER),
+     false},
+    {NULL, "marker: three clients extend, fill in, a restart",
+     LOCK(OF_THREE, .holds = 3, .ttl = 3, FILLS, .restarts = 1, .window = 3, MARKER), true},
+    {NULL, "marker: four masters, a restart, late requests",
+     LOCK(.masters = 4, .needed = 3, .holds = 2, .ttl = 3, .endings = true, .restarts = 1,
+          .window = 3, MARKER),
+     true},
+    {NULL, "marker: strict, two are flushed on standing connections",
+     LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, FILLS, .restarts = 2, .window = 5, FLUSHED,
+          .marker = MARKED_STRICT),
      false},
     /* ---- the lock, a rule broken ---- */
     {"R2", "lock: one of two is a majority",
@@ -93,6 +108,20 @@ const struct variant variants[] = {
      LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, .restarts = 1, .window = 5, .replaced = true,
           .unknown_server = true),
      false},
+    {"R9", "marker: one without a marker votes at once",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .restarts = 1, .window = 3, MARKER,
+          .new_votes_at_once = true),
+     false},
+    {"R9", "marker: it does not name its process",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .restarts = 1, .window = 3, MARKER,
+          .marker_survives = true),
+     false},
+    {"R9", "marker: only who sets a quarantine heeds it",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .restarts = 1, .window = 3, MARKER,
+          .quarantine_alone = true),
+     false},
+    {"R9", "marker: a quarantine for max-ttl without the drift",
+     LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, .restarts = 1, .window = 4, MARKER), false},
     /* ---- the lock, an assumption broken: what that costs is found as well ---- */
     {"A1", "lock: another server, unknown to one client",
      LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, .restarts = 1, .window = 5, .replaced = true,
@@ -102,6 +131,8 @@ const struct variant variants[] = {
      LOCK(OF_THREE, .holds = 2, .ttl = 3, .restarts = 1, .window = 3, .replaced = true,
           .silent = true),
      false},
+    {"A2", "marker: not strict, one is flushed on standing connections",
+     LOCK(OF_THREE, .holds = 2, .ttl = 3, .restarts = 1, .window = 3, MARKER, FLUSHED), false},
     {"A3", "lock: a master's clock is faster than the drift",
      LOCK(OF_THREE, .holds = 2, .ttl = 5, .drift = 1, .skew = 2), false},
     {"A9", "lock: a key is deleted",
