@@ -82,6 +82,24 @@ static void fencing_token_is_told_in_vain(void)
     sim_expect(sim_keys() == 0);
 }
 
+/* Masters give a number ahead of their clocks only as far as the guard's window makes up for. */
+static void fencing_token_of_clock_ahead(void)
+{
+    stage();
+    struct sim_player *ann = fenced("ann"), *bob = fenced("bob");
+    ann->proc->wall_extra_ns = 3600 * SIM_S;
+    sim_curtain();
+    uint64_t first = takes(ann);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        sim_master_kill(i);
+        sim_master_start(i, SIM_EMPTY);
+    }
+    sim_expect(sim_takes(bob, 1000, 20000) == REDLOCK_OK);
+    sim_expect(redlock_fencing_token(bob->lock) > first);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
 /* For her own client she still has the lock that is over. */
 static void fencing_token_after_clock_went_back(void)
 {
@@ -242,6 +260,10 @@ const struct sim_scenario sim_named_fence[] = {
     {"fencing-token-is-told-in-vain",
      "The master that must be told dies of it: ann does not get the lock.",
      fencing_token_is_told_in_vain},
+    {"fencing-token-of-clock-ahead",
+     "Ann's clock is an hour ahead, and all masters lose their counters: bob's token is above\n"
+     "hers, since no number was further ahead than the guard's window makes up for.",
+     fencing_token_of_clock_ahead},
     {"fencing-token-after-clock-went-back",
      "Ann's clock is set back, so her lock is over; bob has it, and then she has it again. Her\n"
      "token is above bob's, and not that of the lock which is over.",
