@@ -52,6 +52,7 @@ find_missing() { # demo|check
     need abigail-tools command -v abidiff
     need musl-tools command -v musl-gcc
     need python3 command -v python3
+    need sqlite3 command -v sqlite3
     need gcc sanitizes gcc address
     need gcc sanitizes gcc thread
 }
