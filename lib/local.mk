@@ -108,11 +108,11 @@ lua_files = %D%/kinds/fence/fence_join.lua %D%/kinds/lists/lists_join.lua %D%/ki
 	%D%/kinds/reentrant/reentrant_release.lua %D%/kinds/reentrant/reentrant_retake.lua \
 	%D%/kinds/reentrant/reentrant_wait.lua
 lua_parts = %D%/kinds/fence/fence_certificate.lua %D%/kinds/fence/fence_counter.lua %D%/kinds/fence/fence_grant.lua \
-	%D%/kinds/fence/fence_keep.lua %D%/kinds/shared/found.lua %D%/kinds/shared/force_beside.lua \
+	%D%/kinds/fence/fence_keep.lua %D%/kinds/shared/key_kind.lua %D%/kinds/shared/force_beside.lua \
 	%D%/kinds/fair/fair_queue.lua %D%/kinds/fair/fair_take.lua \
-	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/hand_on.lua \
-	%D%/kinds/shared/holder.lua %D%/kinds/shared/other_data.lua \
-	%D%/kinds/shared/other_kind.lua %D%/kinds/quorum_rw/qrw.lua \
+	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/wake_next.lua \
+	%D%/kinds/shared/holder_text.lua %D%/kinds/shared/foreign_data.lua \
+	%D%/kinds/shared/foreign_kind.lua %D%/kinds/quorum_rw/qrw.lua \
 	%D%/kinds/quorum_rw/qrw_last.lua %D%/kinds/quorum_rw/qrw_live.lua %D%/kinds/quorum_rw/qrw_owner.lua \
 	%D%/kinds/quorum_rw/qrw_put.lua %D%/kinds/quorum_rw/qrw_tidy.lua \
 	%D%/kinds/quorum_rw/qrw_extend.lua %D%/kinds/quorum_rw/qrw_remove.lua \
@@ -120,16 +120,16 @@ lua_parts = %D%/kinds/fence/fence_certificate.lua %D%/kinds/fence/fence_counter.
 	%D%/kinds/quorum_rw/qread.lua %D%/kinds/quorum_rw/qread_take.lua \
 	%D%/kinds/quorum_rw/qwrite_take.lua %D%/kinds/quorum_rw/qwrite_mark.lua \
 	%D%/kinds/redisson_rw/rw_extend.lua %D%/kinds/redisson_rw/rw_extend_only.lua \
-	%D%/kinds/redisson_rw/rw_free.lua %D%/kinds/redisson_rw/rw_gaps.lua \
+	%D%/kinds/redisson_rw/rw_free.lua %D%/kinds/redisson_rw/rw_compact.lua \
 	%D%/kinds/redisson_rw/rw_holds.lua %D%/kinds/redisson_rw/rw_mark.lua \
 	%D%/kinds/redisson_rw/rw_read.lua %D%/kinds/redisson_rw/rw_release.lua \
-	%D%/kinds/redisson_rw/rw_release_last.lua %D%/kinds/redisson_rw/rw_stands.lua \
+	%D%/kinds/redisson_rw/rw_release_last.lua %D%/kinds/redisson_rw/rw_state.lua \
 	%D%/kinds/redisson_rw/rw_tell.lua %D%/kinds/redisson_rw/rw_turn.lua \
 	%D%/kinds/redisson_rw/rw_write.lua %D%/kinds/name_set/several_blocked.lua \
-	%D%/kinds/shared/counted.lua %D%/kinds/reentrant/reentrant.lua \
+	%D%/kinds/shared/redisson_count.lua %D%/kinds/reentrant/reentrant.lua \
 	%D%/kinds/reentrant/reentrant_free.lua \
 	%D%/kinds/reentrant/reentrant_lasts.lua %D%/kinds/reentrant/reentrant_take.lua \
-	%D%/kinds/shared/what_stands.lua
+	%D%/kinds/shared/describe_key.lua
 
 libredlock_core_la_SOURCES = $(lib_base) $(lib_core) $(lib_config) $(lib_kinds) $(lib_net) \
 	$(lib_node) $(lib_engine) $(lib_api)

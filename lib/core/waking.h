@@ -2,7 +2,7 @@
  *
  * The way of a wake-up:
  *
- * 1. On a master, the release script runs kinds/shared/hand_on.lua: it takes the first waiter
+ * 1. On a master, the release script runs kinds/shared/wake_next.lua: it takes the first waiter
  *    out of the master's queue, sends its name to its client, and reserves the lock for it.
  *    The kinds that broadcast send to all on the lock's channel.
  * 2. Here, rl_waking_message() notes the node. Then rl_pause_turn() decides: by a majority's

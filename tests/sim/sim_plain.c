@@ -1,5 +1,5 @@
 /* sim_plain.c - what the scripts of plain locks have in common, those of one name and those of
- * several: lib/kinds/shared/holder.lua, hand_on.lua and a few lines of theirs. */
+ * several: lib/kinds/shared/holder_text.lua, wake_next.lua and a few lines of theirs. */
 #include "config_auto.h"
 
 #include "sim_plain.h"
@@ -26,7 +26,7 @@ struct sim_word sim_value_of(const struct sim_key *key)
     return (struct sim_word){key->value.bytes, len < 512 ? len : 512};
 }
 
-/* holder.lua: NULL: nobody. False: the script has failed. */
+/* holder_text.lua: NULL: nobody. False: the script has failed. */
 bool sim_holder_of(struct sim_run *run, const struct sim_word *lock,
                    const struct sim_key **ret_key)
 {
@@ -44,9 +44,9 @@ bool sim_holder_of(struct sim_run *run, const struct sim_word *lock,
     return !error;
 }
 
-/* hand_on.lua. False: the script has failed. */
-bool sim_hand_on(struct sim_run *run, const struct sim_word *lock, const struct sim_word *queue,
-                 const struct sim_word *ms)
+/* wake_next.lua. False: the script has failed. */
+bool sim_wake_next(struct sim_run *run, const struct sim_word *lock,
+                   const struct sim_word *queue, const struct sim_word *ms)
 {
     char text[SIM_MEMBER_MAX + 1];
     char channel[sizeof(RL_WAKE_PREFIX) + 36],

@@ -13,13 +13,13 @@ bool sim_kept_for(const struct sim_key *key, const struct sim_word *waiter);
 /* As much of it as a refusal tells. */
 struct sim_word sim_value_of(const struct sim_key *key);
 
-/* holder.lua: NULL: nobody. False: the script has failed. */
+/* holder_text.lua: NULL: nobody. False: the script has failed. */
 bool sim_holder_of(struct sim_run *run, const struct sim_word *lock,
                    const struct sim_key **ret_key);
 
-/* hand_on.lua. False: the script has failed. */
-bool sim_hand_on(struct sim_run *run, const struct sim_word *lock, const struct sim_word *queue,
-                 const struct sim_word *ms);
+/* wake_next.lua. False: the script has failed. */
+bool sim_wake_next(struct sim_run *run, const struct sim_word *lock,
+                   const struct sim_word *queue, const struct sim_word *ms);
 
 /* Since when somebody waits, by the server's clock, who has waited for `age` us. False: the
  * script has failed. */

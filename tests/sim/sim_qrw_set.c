@@ -107,7 +107,7 @@ enum sim_tidied sim_qrw_tidy(const struct sim_qrw *qrw, bool tells, const int64_
     if (!error && key && key->type != SIM_ZSET)
         error = sim_wrong_type;
     if (error && (tells || error != sim_wrong_type))
-        sim_script_other_data(run, qrw->set, "zset", error, place);
+        sim_script_foreign_data(run, qrw->set, "zset", error, place);
     if (error)
         return error == sim_wrong_type && !tells ? SIM_QRW_OTHERS : SIM_QRW_FAILED;
     if (key && !sim_qrw_owner_of(&key->member[0], &owner)) {

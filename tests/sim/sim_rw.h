@@ -44,12 +44,12 @@ void sim_rw_drop_left(const struct sim_rw *rw, const struct sim_word *field, int
 
 bool sim_rw_is_count(const struct sim_rw *rw, const struct sim_word *field);
 
-/* rw_gaps.lua */
-bool sim_rw_close_gaps(const struct sim_rw *rw, const struct sim_word *field, int *ret_count);
+/* rw_compact.lua */
+bool sim_rw_compact(const struct sim_rw *rw, const struct sim_word *field, int *ret_count);
 
-/* rw_stands.lua. `what`: where it is SIM_RW_OTHER. */
+/* rw_state.lua. `what`: where it is SIM_RW_OTHER. */
 enum sim_rw_mode { SIM_RW_FREE, SIM_RW_READS, SIM_RW_WRITES, SIM_RW_OTHER };
-enum sim_rw_mode sim_rw_stands(const struct sim_rw *rw, char ret_what[64]);
+enum sim_rw_mode sim_rw_state(const struct sim_rw *rw, char ret_what[64]);
 bool sim_rw_mode_is(const struct sim_rw *rw, const char *mode);
 
 /* Whole scripts. */

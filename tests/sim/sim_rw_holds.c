@@ -1,4 +1,4 @@
-/* sim_rw_holds.c - see sim_rw.h: rw_holds.lua, rw_gaps.lua and rw_stands.lua, said in C. */
+/* sim_rw_holds.c - see sim_rw.h: rw_holds.lua, rw_compact.lua and rw_state.lua, said in C. */
 #include "config_auto.h"
 
 #include "sim_rw.h"
@@ -218,7 +218,7 @@ void sim_rw_rename(const struct sim_rw *rw, const struct sim_word *field, int fr
 
 /* ---- gaps ------------------------------------------------------------------------------- */
 
-bool sim_rw_close_gaps(const struct sim_rw *rw, const struct sim_word *field, int *ret_count)
+bool sim_rw_compact(const struct sim_rw *rw, const struct sim_word *field, int *ret_count)
 {
     int before = sim_rw_count(rw, field), count = before;
     for (int i = 1; i <= count;) {
@@ -275,7 +275,7 @@ static bool is_lock(const struct sim_rw *rw)
     return key->end_ms != SIM_NEVER;
 }
 
-enum sim_rw_mode sim_rw_stands(const struct sim_rw *rw, char ret_what[64])
+enum sim_rw_mode sim_rw_state(const struct sim_rw *rw, char ret_what[64])
 {
     const struct sim_key *key = sim_rw_lock(rw);
     bool reads = sim_rw_mode_is(rw, "read"), writes = sim_rw_mode_is(rw, "write");

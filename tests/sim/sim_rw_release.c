@@ -50,7 +50,7 @@ static bool take_out(const struct sim_rw *rw, const struct sim_word *field, int 
         return false;
     sim_key_delete(sim_rw_lease(rw, field, i), rw->run->call, SIM_DELETED);
     if (field == rw->owner)
-        return sim_rw_close_gaps(rw, field, &count);
+        return sim_rw_compact(rw, field, &count);
     while (last > i && !sim_rw_lease(rw, field, last))
         last--;
     if (last > i)

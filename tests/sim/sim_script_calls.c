@@ -337,13 +337,13 @@ void sim_script_refuse(struct sim_run *run, enum rl_code code, int64_t left_ms,
         sim_put_integer(out, *place);
 }
 
-void sim_script_other_data(struct sim_run *run, const struct sim_word *name,
-                           const char *expected, const char *error, const int64_t *place)
+void sim_script_foreign_data(struct sim_run *run, const struct sim_word *name,
+                             const char *expected, const char *error, const int64_t *place)
 {
     const char *type, *may_be = "";
     char what[64];
     int64_t left_ms;
-    bool plain = strcmp(expected, "string") == 0; /* other_kind.lua */
+    bool plain = strcmp(expected, "string") == 0; /* foreign_kind.lua */
     if (error != sim_wrong_type) {
         sim_script_fail(run, plain ? "redis.call('GET'" : "redis.call('ZRANGE'", error);
         return;

@@ -91,10 +91,10 @@ const char *sim_script_head(struct sim_run *run, const struct sim_word *name,
 const char *sim_script_first(struct sim_run *run, const struct sim_word *name,
                              char ret_text[SIM_MEMBER_MAX + 1], struct sim_word *ret_member);
 
-/* other_data.lua, after a command for data of the type `expected` has failed with `error`: what
- * stands there is answered (and `place` where it is not NULL), or how the script fails. */
-void sim_script_other_data(struct sim_run *run, const struct sim_word *name,
-                           const char *expected, const char *error, const int64_t *place);
+/* foreign_data.lua, after a command for data of the type `expected` has failed with `error`:
+ * what stands there is answered (and `place` where it is not NULL), or how the script fails. */
+void sim_script_foreign_data(struct sim_run *run, const struct sim_word *name,
+                             const char *expected, const char *error, const int64_t *place);
 
 /* How a script ends. `where`: what the line holds on which it stood. */
 void sim_script_fail(struct sim_run *run, const char *where, const char *error);

@@ -26,7 +26,7 @@ static void acquire(struct sim_run *run)
         return;
     }
     if ((error = sim_script_get(run, lock, &key))) {
-        sim_script_other_data(run, lock, "string", error, NULL);
+        sim_script_foreign_data(run, lock, "string", error, NULL);
         return;
     }
     struct sim_word holder = sim_value_of(key);
@@ -105,7 +105,7 @@ static void release(struct sim_run *run)
     }
     bool silent = ms && ms->len == 1 && ms->bytes[0] == '0';
     if (!silent && (mine || nobodys) &&
-        !sim_hand_on(run, sim_keys_at(run, 1), sim_keys_at(run, 2), ms))
+        !sim_wake_next(run, sim_keys_at(run, 1), sim_keys_at(run, 2), ms))
         return;
     sim_script_answer(run, mine);
 }
@@ -134,7 +134,7 @@ static void wait(struct sim_run *run)
     const struct sim_word *lock = sim_keys_at(run, 1), *waiter = sim_argv_at(run, 4);
     const char *error = sim_script_get(run, lock, &key);
     if (error) {
-        sim_script_other_data(run, lock, "string", error, &nowhere);
+        sim_script_foreign_data(run, lock, "string", error, &nowhere);
     } else if (key && !waiter) {
         sim_script_fail_lua(run,
                             "or holder ==", "attempt to concatenate field '?' (a nil value)");
@@ -173,7 +173,8 @@ static void leave(struct sim_run *run)
         sim_script_fail(run, "redis.call('DEL'", error);
         return;
     }
-    if ((kept || nobodys) && !sim_hand_on(run, lock, sim_keys_at(run, 2), sim_argv_at(run, 3)))
+    if ((kept || nobodys) &&
+        !sim_wake_next(run, lock, sim_keys_at(run, 2), sim_argv_at(run, 3)))
         return;
     sim_script_answer(run, true);
 }

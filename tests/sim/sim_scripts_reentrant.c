@@ -13,7 +13,7 @@
 static const char bad_arguments[] =
     "ERR Lua redis lib command arguments must be strings or integers";
 
-enum { NO = 0, YES = 1, OTHER_DATA = -1, FAILED = -2 };
+enum { NO = 0, YES = 1, FOREIGN_DATA = -1, FAILED = -2 };
 
 static struct sim_key *key_at(const struct sim_run *run, unsigned i)
 {
@@ -21,8 +21,8 @@ static struct sim_key *key_at(const struct sim_run *run, unsigned i)
     return name ? sim_script_key(run, name) : NULL;
 }
 
-/* counted.lua. -1: it is none. */
-static int64_t counted(const struct sim_member *member)
+/* redisson_count.lua. -1: it is none. */
+static int64_t redisson_count(const struct sim_member *member)
 {
     int64_t count = 0;
     if (member->value_len == 0 || member->value_len >= 16)
@@ -41,9 +41,9 @@ static const struct sim_member *field(const struct sim_key *key, const char *byt
     return which < key->members ? &key->member[which] : NULL;
 }
 
-/* other_data.lua where that command has failed: OTHER_DATA, or how the script fails. */
-static int other_data(struct sim_run *run, unsigned key, enum sim_type expected,
-                      const char *error, const char *where)
+/* foreign_data.lua where that command has failed: FOREIGN_DATA, or how the script fails. */
+static int foreign_data(struct sim_run *run, unsigned key, enum sim_type expected,
+                        const char *error, const char *where)
 {
     const char *type;
     if (error != sim_wrong_type) {
@@ -56,7 +56,7 @@ static int other_data(struct sim_run *run, unsigned key, enum sim_type expected,
         return FAILED;
     }
     assert(strcmp(type, sim_type_name(expected)) != 0);
-    return OTHER_DATA;
+    return FOREIGN_DATA;
 }
 
 /* count_of_owner(); NO: not at all. */
@@ -68,13 +68,13 @@ static int64_t count_of_owner(struct sim_run *run)
     if (!error && key && key->type != SIM_HASH)
         error = sim_wrong_type;
     if (error) {
-        int other = other_data(run, 1, SIM_HASH, error, "redis.call('HMGET'");
-        return other == OTHER_DATA ? NO : other;
+        int other = foreign_data(run, 1, SIM_HASH, error, "redis.call('HMGET'");
+        return other == FOREIGN_DATA ? NO : other;
     }
     if (!key || field(key, "mode", 4))
         return NO;
     const struct sim_member *own = field(key, owner->bytes, owner->len);
-    int64_t count = own ? counted(own) : -1;
+    int64_t count = own ? redisson_count(own) : -1;
     return count >= 0 ? count + 1 : NO; /* 0 is a count, too */
 }
 
@@ -88,7 +88,7 @@ static int among_tokens(struct sim_run *run, unsigned flags)
     if (!error && key && key->type != SIM_SET)
         error = sim_wrong_type;
     if (error)
-        return other_data(run, 2, SIM_SET, error, "redis.call(command");
+        return foreign_data(run, 2, SIM_SET, error, "redis.call(command");
     return key && field(key, token->bytes, token->len) ? YES : NO;
 }
 
@@ -171,13 +171,13 @@ static bool refused(struct sim_run *run, unsigned key, enum rl_code code, const 
     return true;
 }
 
-/* what_stands.lua */
-static bool refused_by_what_stands(struct sim_run *run, const struct sim_key *key,
-                                   struct sim_taken *ret)
+/* describe_key.lua */
+static bool refused_and_described(struct sim_run *run, const struct sim_key *key,
+                                  struct sim_taken *ret)
 {
     char what[64];
     if (key->type == SIM_HASH && !field(key, "mode", 4) && key->members == 1 &&
-        counted(&key->member[0]) >= 0 && key->end_ms != SIM_NEVER)
+        redisson_count(&key->member[0]) >= 0 && key->end_ms != SIM_NEVER)
         return refused(run, 1, RL_REFUSED, key->member[0].text, key->member[0].len, ret);
     if (key->type == SIM_HASH)
         snprintf(what, sizeof(what), "%s",
@@ -213,12 +213,12 @@ bool sim_reentrant_take(struct sim_run *run, struct sim_taken *ret)
     if (count == FAILED)
         return false;
     if (count == NO && key)
-        return refused_by_what_stands(run, key, ret);
+        return refused_and_described(run, key, ret);
     if (count != NO && (key->members > 1 || key->end_ms == SIM_NEVER))
         return refused(run, 1, RL_REPLY_WRONGTYPE, no_lock, sizeof(no_lock) - 1, ret);
     count = count == NO ? 0 : count - 1;
     int known = among_tokens(run, 0);
-    if (known == OTHER_DATA) {
+    if (known == FOREIGN_DATA) {
         char what[96];
         enum sim_type type = key_at(run, 2)->type;
         snprintf(what, sizeof(what), "a %s under its name and :redlock:holds",
@@ -330,7 +330,7 @@ static void extend(struct sim_run *run)
     if (count == FAILED)
         return;
     int known = count == NO ? NO : among_tokens(run, 0);
-    if (known == NO || known == OTHER_DATA)
+    if (known == NO || known == FOREIGN_DATA)
         sim_script_answer(run, false);
     else if (known == YES && look_at_ends(run, &shortened) &&
              (shortened || (at_least(run, 1) && at_least(run, 2))))

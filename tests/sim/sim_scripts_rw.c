@@ -136,7 +136,7 @@ static bool take_to_read(const struct sim_rw *rw, bool waits_too, struct taken *
     char what[64];
     int i, count = 0;
     *ret = (struct taken){.code = RL_GRANTED};
-    enum sim_rw_mode mode = sim_rw_stands(rw, what);
+    enum sim_rw_mode mode = sim_rw_state(rw, what);
     if (mode == SIM_RW_OTHER)
         return refused(rw, RL_REPLY_WRONGTYPE, rw->lock, what, ret);
     bool writes = mode == SIM_RW_WRITES;
@@ -148,7 +148,7 @@ static bool take_to_read(const struct sim_rw *rw, bool waits_too, struct taken *
         if (!sim_rw_last_longer(rw, rw->owner, i))
             return false;
     } else {
-        if (mode != SIM_RW_FREE && !sim_rw_close_gaps(rw, rw->owner, &count))
+        if (mode != SIM_RW_FREE && !sim_rw_compact(rw, rw->owner, &count))
             return false;
         i = 1 + count;
         if (i == 1 && !writes && waits_too && kept_out_ms(run) > 0)
@@ -226,10 +226,10 @@ static bool take_to_write(const struct sim_rw *rw, bool insists, struct taken *r
     char what[64];
     int reads = 0;
     *ret = (struct taken){.code = RL_GRANTED};
-    enum sim_rw_mode mode = sim_rw_stands(rw, what);
+    enum sim_rw_mode mode = sim_rw_state(rw, what);
     if (mode == SIM_RW_OTHER)
         return refused(rw, RL_REPLY_WRONGTYPE, rw->lock, what, ret);
-    if (mode == SIM_RW_READS && !sim_rw_close_gaps(rw, rw->owner, &reads))
+    if (mode == SIM_RW_READS && !sim_rw_compact(rw, rw->owner, &reads))
         return false;
     if (reads > 0)
         return refused(rw, RL_REPLY_UPGRADE, rw->lock, rw->owner->bytes, ret);

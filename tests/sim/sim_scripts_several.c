@@ -40,8 +40,8 @@ bool sim_several_takes(struct sim_run *run, const struct sim_word *lock)
 }
 
 /* several_blocked.lua of what is no string. */
-void sim_several_other_data(struct sim_run *run, const struct sim_word *lock, const char *error,
-                            int64_t left_ms, const int64_t *place)
+void sim_several_foreign_data(struct sim_run *run, const struct sim_word *lock,
+                              const char *error, int64_t left_ms, const int64_t *place)
 {
     const char *type;
     char what[WHAT_MAX + SIM_SHOWN_MAX];
@@ -84,7 +84,7 @@ static void acquire(struct sim_run *run)
         if (!sim_several_left(run, lock, &left_ms))
             return;
         if (seen == SIM_NO_STRING) {
-            sim_several_other_data(run, lock, error, left_ms, NULL);
+            sim_several_foreign_data(run, lock, error, left_ms, NULL);
             return;
         }
         struct sim_word holder = sim_value_of(key);
@@ -182,7 +182,7 @@ static void release(struct sim_run *run)
             return;
         all = all && mine;
         if (!silent && (mine || nobodys) &&
-            !sim_hand_on(run, lock, sim_several_queue(run, i), ms))
+            !sim_wake_next(run, lock, sim_several_queue(run, i), ms))
             return;
     }
     sim_script_answer(run, all);
@@ -212,7 +212,7 @@ static void leave(struct sim_run *run)
         bool nobodys = !key, kept = sim_kept_for(key, waiter);
         if (kept && !deletes(run, lock))
             return;
-        if ((kept || nobodys) && !sim_hand_on(run, lock, queue, sim_argv_at(run, 3)))
+        if ((kept || nobodys) && !sim_wake_next(run, lock, queue, sim_argv_at(run, 3)))
             return;
     }
     sim_script_answer(run, true);

@@ -21,8 +21,8 @@ bool sim_several_left(struct sim_run *run, const struct sim_word *lock, int64_t 
 bool sim_several_waiter(struct sim_run *run, const struct sim_word *waiter);
 
 /* several_blocked.lua of what is no string: answered, or failed. */
-void sim_several_other_data(struct sim_run *run, const struct sim_word *lock, const char *error,
-                            int64_t left_ms, const int64_t *place);
+void sim_several_foreign_data(struct sim_run *run, const struct sim_word *lock,
+                              const char *error, int64_t left_ms, const int64_t *place);
 
 sim_script_fn sim_several_wait;
 

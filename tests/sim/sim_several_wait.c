@@ -32,7 +32,7 @@ static bool look_at_all(struct sim_run *run, struct round *round)
         enum sim_seen seen = sim_several_look(run, lock, &key, &error);
         if (seen == SIM_NO_STRING) {
             if (sim_several_left(run, lock, &round->left_ms))
-                sim_several_other_data(run, lock, error, round->left_ms, &nowhere);
+                sim_several_foreign_data(run, lock, error, round->left_ms, &nowhere);
             return false;
         }
         round->state[i] = seen == SIM_NOBODY                 ? FREE
@@ -120,7 +120,7 @@ static bool queue_up(struct sim_run *run, struct round *round)
             continue;
         }
         sim_script_zrem(run, sim_several_queue(run, i), round->waiter, &there);
-        if (!sim_hand_on(run, lock, sim_several_queue(run, i), sim_argv_at(run, 7)))
+        if (!sim_wake_next(run, lock, sim_several_queue(run, i), sim_argv_at(run, 7)))
             return false;
     }
     return true;

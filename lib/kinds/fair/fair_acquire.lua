@@ -10,11 +10,11 @@
 if redis.pcall('EXISTS', KEYS[3], KEYS[4], KEYS[5]) == 0 then
 -- include reentrant/reentrant_free
 end
--- include shared/other_data
--- include shared/counted
+-- include shared/foreign_data
+-- include shared/redisson_count
 -- include reentrant/reentrant
 -- include reentrant/reentrant_lasts
--- include shared/what_stands
+-- include shared/describe_key
 -- include reentrant/reentrant_take
 -- include fair/fair_queue
 -- include fair/fair_take

@@ -1,7 +1,7 @@
 -- Remove the owner ARGV[2] from the queue KEYS[3] to [5] of the fair lock KEYS[1]. If the lock
 -- is free, wake the first waiter, because it may have become the first only now.
 -- Returns {nonce, 1}.
--- include shared/other_data
+-- include shared/foreign_data
 -- include fair/fair_queue
 local _, foreign = first()
 if not foreign then

@@ -5,7 +5,7 @@
 -- include reentrant/reentrant_give
 local free = left == 0 or not mine and ARGV[4] ~= '0' and redis.call('EXISTS', KEYS[1]) == 0
 if free and redis.pcall('EXISTS', KEYS[3], KEYS[4], KEYS[5]) ~= 0 then
--- include shared/other_data
+-- include shared/foreign_data
 -- include fair/fair_queue
   local fine, head = pcall(first)
   wake(fine and head)

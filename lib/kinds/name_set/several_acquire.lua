@@ -2,7 +2,7 @@
 -- Returns {nonce, 1}, or an answer about the first lock that is refused:
 --   {nonce, 0, remaining ms (-1: for ever), holder}: another has it
 --   {nonce, 3, remaining ms, text}: it is no plain lock
--- include shared/other_data
+-- include shared/foreign_data
 -- include name_set/several_blocked
 for i = 1, #KEYS do
   local holder = redis.pcall('GET', KEYS[i])

@@ -2,8 +2,8 @@
 -- extension never shortens a lock, because a late one must not cut a longer one.
 -- Returns {nonce, 1}. If a lock is gone or another has it, returns {nonce, 0} and changes
 -- nothing.
--- include shared/other_data
--- include shared/holder
+-- include shared/foreign_data
+-- include shared/holder_text
 for i = 1, #KEYS do
   if holder_of(KEYS[i]) ~= ARGV[2] then
     return {ARGV[1], 0}

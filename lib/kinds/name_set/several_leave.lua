@@ -2,9 +2,9 @@
 -- are the locks. Each lock that is free, or reserved for this waiter, is reserved for the next
 -- waiter in its queue during ARGV[3] ms.
 -- Returns {nonce, 1}.
--- include shared/other_data
--- include shared/holder
--- include shared/hand_on
+-- include shared/foreign_data
+-- include shared/holder_text
+-- include shared/wake_next
 local count, kept = #KEYS / 2, 'redlock:next:' .. ARGV[2]
 for i = 1, count do
   local lock, queue = KEYS[i], KEYS[count + i]

@@ -2,9 +2,9 @@
 -- then, wake the first waiter in its queue, in the second half of KEYS. The lock is reserved
 -- for that waiter during ARGV[3] ms (0: wake nobody).
 -- Returns {nonce, 1}, or {nonce, 0} if a lock was gone or another had it already.
--- include shared/other_data
--- include shared/holder
--- include shared/hand_on
+-- include shared/foreign_data
+-- include shared/holder_text
+-- include shared/wake_next
 local count, all = #KEYS / 2, 1
 for i = 1, count do
   local holder = holder_of(KEYS[i])

@@ -1,8 +1,8 @@
 -- As several_extend, but free locks are taken. A majority has just confirmed the locks, and
 -- this master lost or never had some of their keys.
 -- Returns {nonce, 1}. If another has a lock, returns {nonce, 0} and changes nothing.
--- include shared/other_data
--- include shared/holder
+-- include shared/foreign_data
+-- include shared/holder_text
 for i = 1, #KEYS do
   local holder = holder_of(KEYS[i])
   if holder and holder ~= ARGV[2] then

@@ -14,9 +14,9 @@
 --   {nonce, 0, remaining ms (-1: for ever), holder, number of waiters before this one (-1: not
 --     queued everywhere)}: the remaining ms are those of a reserved lock, if less
 --   {nonce, 3, remaining ms, text, -1}: it is no plain lock
--- include shared/other_data
+-- include shared/foreign_data
 -- include name_set/several_blocked
--- include shared/hand_on
+-- include shared/wake_next
 local count, kept = #KEYS / 2, 'redlock:next:' .. ARGV[4]
 local holders, first = {}, nil
 for i = 1, count do

@@ -10,8 +10,8 @@ if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[3]) then
 end
 local left, holder = redis.call('PTTL', KEYS[1]), redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' then
--- include shared/other_data
--- include shared/other_kind
+-- include shared/foreign_data
+-- include shared/foreign_kind
   return {ARGV[1], 3, left, other_kind(KEYS[1], holder)}
 end
 return {ARGV[1], 0, left, string.sub(holder, 1, 512)}

@@ -3,8 +3,8 @@
 -- Returns {nonce, 1}, or {nonce, 0} if the lock is gone or another has it.
 -- The usual case needs no function: the lock is ours.
 if redis.pcall('GET', KEYS[1]) ~= ARGV[2] then
--- include shared/other_data
--- include shared/holder
+-- include shared/foreign_data
+-- include shared/holder_text
   holder_of(KEYS[1])
   return {ARGV[1], 0}
 end

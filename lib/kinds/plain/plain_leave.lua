@@ -1,9 +1,9 @@
 -- Remove the waiter ARGV[2] from the queue KEYS[2]. If the lock KEYS[1] is free, or reserved
 -- for this waiter, wake the next waiter and reserve the lock for that one during ARGV[3] ms.
 -- Returns {nonce, 1}.
--- include shared/other_data
--- include shared/holder
--- include shared/hand_on
+-- include shared/foreign_data
+-- include shared/holder_text
+-- include shared/wake_next
 redis.pcall('ZREM', KEYS[2], ARGV[2])
 local holder = holder_of(KEYS[1])
 local kept = holder == 'redlock:next:' .. ARGV[2]

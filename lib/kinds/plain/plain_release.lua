@@ -10,9 +10,9 @@ if mine then
     return {ARGV[1], 1}
   end
 end
--- include shared/other_data
--- include shared/holder
--- include shared/hand_on
+-- include shared/foreign_data
+-- include shared/holder_text
+-- include shared/wake_next
 if not holder_of(KEYS[1]) and ARGV[3] ~= '0' then
   hand_on(KEYS[1], KEYS[2], ARGV[3])
 end

@@ -1,8 +1,8 @@
 -- As plain_extend, but a free lock is taken. A majority has just confirmed the lock, and this
 -- master lost or never had its key.
 -- Returns {nonce, 1}, or {nonce, 0} if another has it.
--- include shared/other_data
--- include shared/holder
+-- include shared/foreign_data
+-- include shared/holder_text
 local holder = holder_of(KEYS[1])
 if not holder then
   redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])

@@ -10,8 +10,8 @@
 --   {nonce, 3, remaining ms (-1: for ever), text, -1}: other data is under that name
 local holder = redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' then
--- include shared/other_data
--- include shared/other_kind
+-- include shared/foreign_data
+-- include shared/foreign_kind
   local what = other_kind(KEYS[1], holder)
   return {ARGV[1], 3, redis.call('PTTL', KEYS[1]), what, -1}
 end

@@ -7,7 +7,7 @@
 --   {nonce, 3, remaining ms (-1: for ever), text}: other data is under that name
 -- include quorum_rw/qrw
 -- include quorum_rw/qread_free
--- include shared/other_data
+-- include shared/foreign_data
 -- include quorum_rw/qrw_owner
 -- include quorum_rw/qrw_tidy
 -- include quorum_rw/qrw_put

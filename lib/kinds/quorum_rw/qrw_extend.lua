@@ -2,7 +2,7 @@
 local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 local had = redis.pcall('ZSCORE', KEYS[1], member)
 if not first[2] or tonumber(first[2]) <= now or type(had) ~= 'string' then
--- include shared/other_data
+-- include shared/foreign_data
 -- include quorum_rw/qrw_tidy
   had = not tidy(KEYS[1]) and redis.call('ZSCORE', KEYS[1], member)
   if not had or tonumber(had) <= now then

@@ -2,7 +2,7 @@
 -- one to end has not.
 local first = redis.pcall('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 if not first[2] or tonumber(first[2]) <= now or redis.pcall('ZREM', KEYS[1], member) ~= 1 then
--- include shared/other_data
+-- include shared/foreign_data
 -- include quorum_rw/qrw_tidy
   local had = not tidy(KEYS[1]) and redis.call('ZSCORE', KEYS[1], member)
   if not had or tonumber(had) <= now then

@@ -2,7 +2,7 @@
 -- majority has just confirmed the hold, and this master lost or never had it.
 -- Returns {nonce, 1}, or {nonce, 0} if another has it, or other data is there.
 -- include quorum_rw/qrw
--- include shared/other_data
+-- include shared/foreign_data
 -- include quorum_rw/qrw_owner
 -- include quorum_rw/qrw_tidy
 -- include quorum_rw/qrw_put

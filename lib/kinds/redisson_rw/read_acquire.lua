@@ -10,8 +10,8 @@
 local field, new_mode = ARGV[2], 'read'
 -- include redisson_rw/rw_free
 -- include redisson_rw/rw_holds
--- include redisson_rw/rw_gaps
--- include redisson_rw/rw_stands
+-- include redisson_rw/rw_compact
+-- include redisson_rw/rw_state
 local client = string.sub(ARGV[5], 1, 36)
 -- include redisson_rw/rw_turn
 -- include redisson_rw/rw_read

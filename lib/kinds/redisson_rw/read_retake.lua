@@ -2,8 +2,8 @@
 -- writer waits. A majority has just confirmed the hold, and this master lost or never had it.
 -- Returns {nonce, 1}, or {nonce, 0} if another has it.
 -- include redisson_rw/rw_holds
--- include redisson_rw/rw_gaps
--- include redisson_rw/rw_stands
+-- include redisson_rw/rw_compact
+-- include redisson_rw/rw_state
 -- include redisson_rw/rw_read
 local code = take()
 return {ARGV[1], code == 1 and 1 or 0}

@@ -7,7 +7,7 @@ local field, was = ARGV[2] .. ':write', 'write'
 -- include redisson_rw/rw_release_last
 if not gone then
 -- include redisson_rw/rw_holds
--- include redisson_rw/rw_gaps
+-- include redisson_rw/rw_compact
 -- include redisson_rw/rw_release
   gone, free, was = give_up(field)
 end

@@ -3,8 +3,8 @@
 local field, new_mode = ARGV[2] .. ':write', 'write'
 -- include redisson_rw/rw_free
 -- include redisson_rw/rw_holds
--- include redisson_rw/rw_gaps
--- include redisson_rw/rw_stands
+-- include redisson_rw/rw_compact
+-- include redisson_rw/rw_state
 -- include redisson_rw/rw_write
 -- include redisson_rw/rw_mark
 local code, left, who = take_or_mark()

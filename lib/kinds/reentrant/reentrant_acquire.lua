@@ -5,11 +5,11 @@
 --   {nonce, 0, remaining ms (-1: for ever), owner}: another owner has it
 --   {nonce, 3, remaining ms, text}: other data is under that name
 -- include reentrant/reentrant_free
--- include shared/other_data
--- include shared/counted
+-- include shared/foreign_data
+-- include shared/redisson_count
 -- include reentrant/reentrant
 -- include reentrant/reentrant_lasts
--- include shared/what_stands
+-- include shared/describe_key
 -- include reentrant/reentrant_take
 local code, left, who = take()
 if code == 1 then

@@ -9,8 +9,8 @@
 local has = redis.pcall('HMGET', KEYS[1], ARGV[2], 'mode')
 if has[2] or not string.find(has[1] or '', '^%d%d?%d?$') or
   redis.pcall('SISMEMBER', KEYS[2], ARGV[3]) ~= 1 then
--- include shared/other_data
--- include shared/counted
+-- include shared/foreign_data
+-- include shared/redisson_count
 -- include reentrant/reentrant
   if not count_of_owner() or not among_tokens('SISMEMBER') then
     return {ARGV[1], 0}

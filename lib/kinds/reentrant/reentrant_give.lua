@@ -6,8 +6,8 @@ local has = redis.pcall('HMGET', KEYS[1], ARGV[2], 'mode')
 local count = not has[2] and string.find(has[1] or '', '^%d%d?%d?$') and has[1]
 local mine = count and redis.pcall('SREM', KEYS[2], ARGV[3]) == 1
 if not mine then
--- include shared/other_data
--- include shared/counted
+-- include shared/foreign_data
+-- include shared/redisson_count
 -- include reentrant/reentrant
   count = count_of_owner()
   mine = count and among_tokens('SREM')

@@ -11,8 +11,8 @@
 --   {nonce, 1}: deleted
 --   {nonce, 0}: there was no lock
 --   {nonce, 3, remaining ms (-1: for ever), text}: foreign data, which stays
--- include shared/hand_on
--- include shared/found
+-- include shared/wake_next
+-- include shared/key_kind
 -- include shared/force_beside
 local kind, there = found(KEYS[1], true)
 local left = redis.call('PTTL', KEYS[1])

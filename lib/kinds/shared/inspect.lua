@@ -8,7 +8,7 @@
 -- Of more than 256 holds or readers, HOLDERS counts all, expired holds among them. Then only
 -- the owner is named, and of a lock of several masters the 256 holds that end last; of those,
 -- the owner is looked for in 5000.
--- include shared/found
+-- include shared/key_kind
 local call, all, by, lines, most, many = redis.call, {}, {}, {}, 256, 0
 local name, own = KEYS[1], ARGV[2]
 local function add(mode, count, ms, owner)
