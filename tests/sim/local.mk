@@ -27,7 +27,7 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 # Above them: what programs do with a client, and what the oracles make of it.
 tests_libsim_a_SOURCES += %D%/sim_client.c %D%/sim_client.h %D%/sim_backing.c %D%/sim_blame.c %D%/sim_fences.c %D%/sim_held.h \
 	%D%/sim_holds.c %D%/sim_judge.h %D%/sim_keys.c %D%/sim_names.c %D%/sim_names.h \
-	%D%/sim_oracle.c %D%/sim_oracle.h %D%/sim_order.c %D%/sim_told.c
+	%D%/sim_oracle.c %D%/sim_oracle.h %D%/sim_order.c %D%/sim_reported.c
 # A rule of the world's own, here so that a mutant is linked in front of it.
 tests_libsim_a_SOURCES += %D%/sim_members.c
 

@@ -12,5 +12,6 @@ void sim_look_at_blame(const struct sim_proc *proc, const char *text)
         1u << SIM_NO_STEP | 1u << SIM_RATES | 1u << SIM_TIME_COUNTS | 1u << SIM_STEADY;
     const char *blame = strstr(text, "warning: its clock");
     if (blame && strstr(blame, "ahead") && !(sim_assumptions_broken() & excuses))
-        sim_found(SIM_UNTRUE, "%s blames a clock that has kept time: %s", proc->name, text);
+        sim_found(SIM_WRONG_RESULT, "%s blames a clock that has kept time: %s", proc->name,
+                  text);
 }

@@ -119,7 +119,8 @@ int sim_extend(redlock_lock *lock, struct sim_hold *hold, int64_t ttl_ms)
     sim_tell("%s extends by %lld ms: %s, %lld ms are left", sim_proc()->name, (long long)ttl_ms,
              redlock_err_name(result), (long long)left_ms);
     if (result == REDLOCK_EEXPIRED && left_ms > 0)
-        sim_found(SIM_RISEN, "%s is told that a lock has expired, which is valid for %lld ms",
+        sim_found(SIM_REVIVED,
+                  "%s is told that a lock has expired, which is valid for %lld ms",
                   sim_proc()->name, (long long)left_ms);
     return result;
 }

@@ -126,14 +126,14 @@ bool sim_calm_down(void)
     for (unsigned i = 0; i < sim_world.actor_count; i++) {
         const struct sim_actor *actor = &sim_world.actor[i];
         if (!actor->gone && !actor->proc->crashed && !apart)
-            sim_found(SIM_STUCK, "%s has not been served in %.3f s without a fault",
+            sim_found(SIM_STARVED, "%s has not been served in %.3f s without a fault",
                       actor->proc->name, (double)bound_ns / (double)SIM_S);
     }
     call_all(SIM_OVER);
     sim_run_while(more_to_end, NULL, sim_now_ns() + ENDS_WITHIN_NS);
     if (!more_to_end(NULL))
         return true;
-    sim_found(SIM_STUCK, "a client can't be closed");
+    sim_found(SIM_STARVED, "a client can't be closed");
     return false;
 }
 
@@ -155,7 +155,7 @@ bool sim_clear_up(void)
         return false;
     sim_run_until(sim_now_ns() + UNDER_WAY_NS +
                   with_drift(key_ns > last_ns ? key_ns : last_ns));
-    sim_look_for_leftovers();
+    sim_look_for_orphans();
     sim_masters_end();
     sim_procs_end();
     return true;

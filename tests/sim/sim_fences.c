@@ -21,8 +21,8 @@ static struct fence {
     char owner[RL_OWNER_MAX + 1];
     char token[SHOWN + 1]; /* of the lock */
     uint64_t number;
-    int64_t told_ns;  /* true time */
-} fences[FENCES_MAX]; /* round and round */
+    int64_t reported_ns; /* true time */
+} fences[FENCES_MAX];    /* round and round */
 static size_t fences_count;
 static uint64_t greatest;
 
@@ -54,7 +54,7 @@ static void compare(const struct fence *before, const struct sim_hold *hold, uin
         sim_found(SIM_UNFENCED, "%s has %s (%.8s) with the fencing token of %s: %llu",
                   hold->proc->name, hold->name, hold->token, before->token,
                   (unsigned long long)number);
-    else if (number < before->number && before->told_ns <= began_ns && !again)
+    else if (number < before->number && before->reported_ns <= began_ns && !again)
         sim_found(SIM_UNFENCED, "%s has %s (%.8s) with a fencing token %llu below that of %s",
                   hold->proc->name, hold->name, hold->token,
                   (unsigned long long)(before->number - number), before->token);
@@ -86,5 +86,5 @@ void sim_look_at_fence(const struct sim_hold *hold, uint64_t number, int64_t beg
     snprintf(fence->token, sizeof(fence->token), "%.*s", SHOWN, hold->token);
     fence->number = number;
     greatest = number > greatest ? number : greatest;
-    fence->told_ns = sim_now_ns();
+    fence->reported_ns = sim_now_ns();
 }

@@ -1,5 +1,5 @@
 /* sim_held.h - one hold, between the files of the oracles of holds: who believes in what
- * (sim_holds.c), and is what programs are told so (sim_told.c)? */
+ * (sim_holds.c), and is what programs are told so (sim_reported.c)? */
 #ifndef SIM_HELD_H
 #define SIM_HELD_H
 
@@ -13,7 +13,7 @@ struct sim_hold {
     struct sim_event over_event; /* first: the deadline passes */
     bool open;                   /* its program has not given it up */
     bool over;                   /* its program was told so, or could be: for good */
-    bool told;                   /* on_lost was called */
+    bool reported;               /* on_lost was called */
     redlock_lock *lock;          /* NULL: as text */
     bool leaves;                 /* a call detaches it: its handle goes before that is back */
     bool detached;               /* at any time */
@@ -21,7 +21,7 @@ struct sim_hold {
     uint64_t owed;               /* nodes with a request in flight when it was detached */
     struct sim_proc *proc;
     int64_t deadline_ns;          /* in force when it was last looked at; own time */
-    int64_t told_ns;              /* until then, its program was told, it is valid */
+    int64_t reported_ns;          /* until then, its program was told, it is valid */
     int64_t took_ns;              /* true time */
     struct sim_hold *prev, *next; /* open ones */
     bool shared;                  /* with others who read */

@@ -75,7 +75,7 @@ int64_t sim_hold_in_force_ns(const struct sim_hold *hold)
 static int64_t believes_until_ns(const struct sim_hold *hold)
 {
     int64_t deadline_ns = sim_hold_in_force_ns(hold);
-    return deadline_ns > hold->told_ns ? deadline_ns : hold->told_ns;
+    return deadline_ns > hold->reported_ns ? deadline_ns : hold->reported_ns;
 }
 
 static bool believes(const struct sim_hold *hold)
@@ -206,7 +206,7 @@ void sim_hold_look(struct sim_hold *hold)
     if (!hold->open || hold->leaves)
         return;
     if (hold->over && !sim_hold_runs_out(hold, deadline_ns) && !hold->proc->crashed) {
-        sim_found(SIM_RISEN, "%s's %s (%.8s) is valid again after it had run out",
+        sim_found(SIM_REVIVED, "%s's %s (%.8s) is valid again after it had run out",
                   hold->proc->name, hold->name, hold->token);
         hold->over = false;
     }
@@ -373,8 +373,8 @@ void sim_miscounts(const struct sim_proc *proc, int64_t back_ns)
     for (struct sim_hold *hold = open_holds; hold; hold = hold->next) {
         if (hold->proc != proc || !hold->lock)
             continue;
-        if (hold->told_ns != 0)
-            hold->told_ns += back_ns;
+        if (hold->reported_ns != 0)
+            hold->reported_ns += back_ns;
         if (hold->until_ns != INT64_MAX)
             hold->until_ns += back_ns;
     }
@@ -436,7 +436,7 @@ void sim_attached(struct sim_hold *hold, redlock_lock *lock)
 void sim_look_for_open_holds(void)
 {
     for (const struct sim_hold *hold = open_holds; hold; hold = hold->next)
-        sim_found(SIM_LEFTOVER, "%s has not given %s up: the world is at fault",
+        sim_found(SIM_ORPHAN, "%s has not given %s up: the world is at fault",
                   hold->proc->name, hold->name);
 }
 

@@ -78,7 +78,7 @@ static void judge_failure(const char *name, int result, const redlock_report *re
                  name, slow);
         return;
     }
-    sim_found(SIM_STUCK, "%s is alone, all masters are up, and it gets %s: %s",
+    sim_found(SIM_STARVED, "%s is alone, all masters are up, and it gets %s: %s",
               sim_proc()->name, name, redlock_err_name(result));
 }
 
@@ -155,6 +155,6 @@ bool sim_idle(void)
     sim_fiber_new(proc, idle, NULL);
     sim_run_while(more, NULL, sim_now_ns() + ENDS_WITHIN_NS);
     if (!gone)
-        sim_found(SIM_STUCK, "the last program does not come to its end");
+        sim_found(SIM_STARVED, "the last program does not come to its end");
     return gone;
 }

@@ -32,8 +32,9 @@ static bool is(const char *text, const char *other)
 
 static void found(const struct sim_changed *changed, const char *what)
 {
-    sim_found(SIM_STRANGER, "%s: %s on n%u %s (%.*s -> %.*s) by %s %s", what, changed->name,
-              changed->master + 1, changed->command ? changed->command : "nobody", SHOWN,
+    sim_found(SIM_FOREIGN_WRITE, "%s: %s on n%u %s (%.*s -> %.*s) by %s %s", what,
+              changed->name, changed->master + 1,
+              changed->command ? changed->command : "nobody", SHOWN,
               changed->before ? changed->before : "absent", SHOWN,
               changed->after ? changed->after : "absent", changed->by ? changed->by->name : "-",
               changed->argument ? changed->argument : "");
@@ -61,7 +62,7 @@ static void look_at_deleted(const struct sim_changed *changed)
     }
     hold = sim_believed(changed->before);
     if (hold)
-        sim_found(SIM_STRANGER,
+        sim_found(SIM_FOREIGN_WRITE,
                   "%s on n%u (%.*s) is deleted while %s believes in it for %.3f ms more",
                   changed->name, changed->master + 1, SHOWN, changed->before, sim_holder(hold),
                   (double)sim_believes_for_ns(hold) / (double)SIM_MS);
@@ -106,7 +107,7 @@ void sim_key_changed(const struct sim_changed *changed)
     case SIM_FLUSHED:
     case SIM_EVICTED:
     case SIM_FORGOTTEN:
-    case SIM_REVIVED:
+    case SIM_RESTORED:
         break;
     }
 }
@@ -122,29 +123,28 @@ void sim_look_at_sizes(const struct sim_proc *proc, unsigned clients)
     if (proc->crashed)
         return;
     if (fds > most)
-        sim_found(SIM_SWOLLEN, "%s has %u descriptors open, of %u that %u clients may have",
+        sim_found(SIM_LEAK, "%s has %u descriptors open, of %u that %u clients may have",
                   proc->name, fds, most, clients);
     if (queued > QUEUED_BYTES_MAX)
-        sim_found(SIM_SWOLLEN, "%zu bytes are queued between %s and masters", queued,
-                  proc->name);
+        sim_found(SIM_LEAK, "%zu bytes are queued between %s and masters", queued, proc->name);
     if (proc->peak_bytes > (size_t)CLIENT_BYTES_MAX)
-        sim_found(SIM_SWOLLEN, "%s had %zu bytes of memory", proc->name, proc->peak_bytes);
+        sim_found(SIM_LEAK, "%s had %zu bytes of memory", proc->name, proc->peak_bytes);
 }
 
-void sim_look_for_leftovers(void)
+void sim_look_for_orphans(void)
 {
     for (unsigned i = 0; i < sim_master_count(); i++) {
         size_t left = sim_master_keys(i) - sim_counters(i);
         if (left > 0 && !sim_order_evicted(i))
-            sim_found(SIM_LEFTOVER, "%zu keys are left on n%u", left, i + 1);
+            sim_found(SIM_ORPHAN, "%zu keys are left on n%u", left, i + 1);
     }
     for (unsigned i = 0; i < sim_proc_count(); i++) {
         const struct sim_proc *proc = sim_proc_at(i);
         if (sim_open_fds(proc) > 0)
-            sim_found(SIM_LEFTOVER, "%s has left %u descriptors open", proc->name,
+            sim_found(SIM_ORPHAN, "%s has left %u descriptors open", proc->name,
                       sim_open_fds(proc));
         if (proc->live_blocks > 0)
-            sim_found(SIM_LEFTOVER, "%s has left %zu bytes of memory in %zu blocks", proc->name,
+            sim_found(SIM_ORPHAN, "%s has left %zu bytes of memory in %zu blocks", proc->name,
                       proc->live_bytes, proc->live_blocks);
     }
     sim_look_for_open_calls();

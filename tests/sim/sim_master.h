@@ -39,7 +39,7 @@ enum sim_change {
     SIM_FLUSHED,  /* FLUSHALL, DEBUG RELOAD NOSAVE and the like */
     SIM_EVICTED,
     SIM_FORGOTTEN, /* a restart that did not bring it back */
-    SIM_REVIVED   /* a restart that did, whether or not it was there before; told of each key */
+    SIM_RESTORED  /* a restart that did, whether or not it was there before; told of each key */
 };
 
 /* A key that is a string (a lock) has changed. `by`: whose command, NULL where nobody's. */

@@ -242,7 +242,7 @@ static bool play(const struct sim_scenario *scenario, uint64_t seed)
     story.told = false;
     sim_all_leave();
     sim_run_until(sim_now_ns() + QUIET_NS);
-    sim_look_for_leftovers();
+    sim_look_for_orphans();
     put_end();
     if (sim_violated())
         printf("  violation: %s\n", sim_verdict()->text);

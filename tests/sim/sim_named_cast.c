@@ -275,7 +275,7 @@ int sim_finishes(struct sim_player *player)
 {
     sim_run_while(is_at_it, player, sim_now_ns() + LIMIT_NS);
     if (player->act) {
-        sim_found(SIM_STUCK, "%s is not done with what it does", player->proc->name);
+        sim_found(SIM_STARVED, "%s is not done with what it does", player->proc->name);
         sim_stop();
     }
     return player->result;

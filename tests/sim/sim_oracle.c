@@ -24,10 +24,17 @@ static uint64_t last_call;
 const char *sim_oracle_name(enum sim_oracle oracle)
 {
     static const char *const names[SIM_ORACLES] = {
-        [SIM_OVERLAP] = "overlap", [SIM_RISEN] = "risen",       [SIM_STRANGER] = "stranger",
-        [SIM_TWICE] = "twice",     [SIM_TOO_LONG] = "too long", [SIM_LEFTOVER] = "leftover",
-        [SIM_STUCK] = "stuck",     [SIM_SWOLLEN] = "swollen",   [SIM_UNFAIR] = "unfair",
-        [SIM_UNTRUE] = "untrue",   [SIM_UNFENCED] = "unfenced",
+        [SIM_OVERLAP] = "overlap",
+        [SIM_REVIVED] = "revived",
+        [SIM_FOREIGN_WRITE] = "foreign write",
+        [SIM_TWICE] = "twice",
+        [SIM_TOO_LONG] = "too long",
+        [SIM_ORPHAN] = "orphan",
+        [SIM_STARVED] = "starved",
+        [SIM_LEAK] = "leak",
+        [SIM_UNFAIR] = "unfair",
+        [SIM_WRONG_RESULT] = "wrong result",
+        [SIM_UNFENCED] = "unfenced",
     };
     return names[oracle];
 }
@@ -103,14 +110,14 @@ bool sim_oracle_strict;
  * of waiters can't be told any more sim_order.c does not judge it. A fencing token rests on no
  * client's clock and on no lock's key, but on counters, which masters may lose; not so with
  * `fencing strict`. Nothing excuses a call that is done twice or memory that is lost; nor does
- * anything that happens to keys excuse a stranger's hand on them. */
+ * anything that happens to keys excuse a foreign write. */
 static bool excused(enum sim_oracle oracle)
 {
     unsigned forgets = 1u << SIM_KEYS_STAY | 1u << SIM_GUARD_ON | 1u << SIM_NO_STEP |
                        1u << SIM_ONE_SERVER | 1u << SIM_ONE_LIST | 1u << SIM_STEADY;
     if (oracle == SIM_UNFENCED)
         return broken & (sim_oracle_strict ? 1u << SIM_ONE_LIST : forgets);
-    return broken && (oracle == SIM_OVERLAP || (oracle == SIM_STUCK && any_evicted()));
+    return broken && (oracle == SIM_OVERLAP || (oracle == SIM_STARVED && any_evicted()));
 }
 
 void sim_found(enum sim_oracle oracle, const char *format, ...)
@@ -121,16 +128,11 @@ void sim_found(enum sim_oracle oracle, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    if (cost)
-        verdict.costs[oracle]++;
-    else if (!sim_violated()) /* the first violation is what the verdict tells */
-        snprintf(verdict.text, sizeof(verdict.text), "%.10s: %.240s", sim_oracle_name(oracle),
+    /* The verdict tells the first violation; without one the first cost. */
+    if (cost ? verdict.text[0] == '\0' : !sim_violated())
+        snprintf(verdict.text, sizeof(verdict.text), "%s: %.236s", sim_oracle_name(oracle),
                  text);
-    if (!cost)
-        verdict.violations[oracle]++;
-    else if (verdict.text[0] == '\0')
-        snprintf(verdict.text, sizeof(verdict.text), "%.10s: %.240s", sim_oracle_name(oracle),
-                 text);
+    (cost ? verdict.costs : verdict.violations)[oracle]++;
     sim_mark(MARK_FOUND, oracle, cost);
     sim_tell("%s %s: %s", cost ? "COST" : "VIOLATION", sim_oracle_name(oracle), text);
 }

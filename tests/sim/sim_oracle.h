@@ -5,19 +5,19 @@
  * assumptions hold is a violation; after an assumption was broken it is a cost, and counted
  * apart.
  *
- *   overlap    two believe in one lock at one time
- *   risen      a hold is valid again after it had run out
- *   stranger   a key deleted or shortened by somebody whose token it does not have
- *   twice      a call is done twice, or not at all; likewise the loss of a lock is told
- *   too long   redlock_validity_ms() says more than the deadline in force allows, or that is
- *              later than a majority of the masters keeps the lock for
- *   leftover   a key, a queue entry, a byte of memory, a descriptor is left at the end
- *   stuck      no faults any more, and still no lock within the stated bound
- *   swollen    memory, queues or descriptors above their bounds
- *   untrue     what came of a call is not what it told, or it took longer than it may;
- *              or a clock that kept time is blamed
- *   unfair     one who waits for a fair lock is overtaken
- *   unfenced   a fencing token is not above that of an earlier hold
+ *   overlap        two believe in one lock at one time
+ *   revived        a hold is valid again after it had run out
+ *   foreign write  a key deleted or shortened by somebody whose token it does not have
+ *   twice          a call is done twice, or not at all; likewise the loss of a lock is told
+ *   too long       redlock_validity_ms() says more than the deadline in force allows, or that
+ *                  is later than a majority of the masters keeps the lock for
+ *   orphan         a key, a queue entry, a byte of memory, a descriptor is left at the end
+ *   starved        no faults any more, and still no lock within the stated bound
+ *   leak           memory, queues or descriptors above their bounds
+ *   wrong result   what came of a call is not what it told, or it took longer than it may;
+ *                  or a clock that kept time is blamed
+ *   unfair         one who waits for a fair lock is overtaken
+ *   unfenced       a fencing token is not above that of an earlier hold
  */
 #ifndef SIM_ORACLE_H
 #define SIM_ORACLE_H
@@ -41,15 +41,15 @@ enum sim_assumption {
 
 enum sim_oracle {
     SIM_OVERLAP,
-    SIM_RISEN,
-    SIM_STRANGER,
+    SIM_REVIVED,
+    SIM_FOREIGN_WRITE,
     SIM_TWICE,
     SIM_TOO_LONG,
-    SIM_LEFTOVER,
-    SIM_STUCK,
-    SIM_SWOLLEN,
+    SIM_ORPHAN,
+    SIM_STARVED,
+    SIM_LEAK,
     SIM_UNFAIR,
-    SIM_UNTRUE,
+    SIM_WRONG_RESULT,
     SIM_UNFENCED,
     SIM_ORACLES
 };
@@ -126,7 +126,7 @@ void sim_look_at_sizes(const struct sim_proc *proc, unsigned clients);
 
 /* At the end of a world, when all clients are closed, after a time in which every key must
  * have gone. */
-void sim_look_for_leftovers(void);
+void sim_look_for_orphans(void);
 
 /* Some token of that holder's, as tokens tell it, under which a master has anything still that
  * was not detached, good until that changes. NULL: there is none. */

@@ -57,12 +57,12 @@ static void tell(struct sim_server *server)
             continue;
         }
         key->seen = true;
-        sim_key_tell(key, NULL, SIM_REVIVED, bytes + was->value, key->value.bytes);
+        sim_key_tell(key, NULL, SIM_RESTORED, bytes + was->value, key->value.bytes);
     }
     for (size_t i = 0; i < server->keys; i++) {
         struct sim_key *key = server->key[i];
         if (!key->seen && key->type == SIM_STRING)
-            sim_key_tell(key, NULL, SIM_REVIVED, NULL, key->value.bytes);
+            sim_key_tell(key, NULL, SIM_RESTORED, NULL, key->value.bytes);
     }
 }
 

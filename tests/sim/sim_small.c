@@ -186,7 +186,7 @@ static void take_again(struct sim_player *player)
 {
     answers_take_ms(player, 1);
     if (sim_takes(player, TTL_MS, 1000) != REDLOCK_OK)
-        sim_found(SIM_STUCK, "%s does not get the lock afterwards: %s", player->proc->name,
+        sim_found(SIM_STARVED, "%s does not get the lock afterwards: %s", player->proc->name,
                   redlock_err_name(player->result));
     else
         sim_releases(player);
@@ -241,7 +241,7 @@ static bool play_one(const struct sim_small_kind *kind, uint64_t number)
     kind->play();
     sim_all_leave();
     sim_run_until(sim_now_ns() + 40 * SIM_S); /* queues live for 30 s */
-    sim_look_for_leftovers();
+    sim_look_for_orphans();
     bool good = !sim_violated();
     if (!good)
         printf("%s %" PRIu64 ": %s\n  violation: %s\n", kind->what, number, text,

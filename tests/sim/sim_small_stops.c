@@ -70,7 +70,7 @@ static void bob_acts(struct sim_player *bob)
 {
     sim_act_take(bob);
     if (bob->result != REDLOCK_OK) {
-        sim_found(SIM_STUCK, "bob does not get the lock: %s", redlock_err_name(bob->result));
+        sim_found(SIM_STARVED, "bob does not get the lock: %s", redlock_err_name(bob->result));
         return;
     }
     tally.bob++;

@@ -70,7 +70,7 @@ static void close_client(struct sim_actor *actor)
         sim_nap(5 * SIM_MS);
     const char *token = sim_token_left(holder, &master);
     if (token && answers_in_time())
-        sim_found(SIM_LEFTOVER, "%.8s of %s is left on n%u, and its client is closed", token,
+        sim_found(SIM_ORPHAN, "%.8s of %s is left on n%u, and its client is closed", token,
                   holder, master + 1);
 }
 

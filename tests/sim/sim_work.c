@@ -5,7 +5,7 @@
 #include "sim_names.h"
 #include "sim_world.h"
 
-#define LOSS_TOLD_NS (5 * SIM_S) /* on_lost may take its time, and so may threads */
+#define LOSS_REPORTED_NS (5 * SIM_S) /* on_lost may take its time, and so may threads */
 
 bool sim_leaves(const struct sim_actor *actor)
 {
@@ -72,7 +72,7 @@ static bool pass_time(const struct sim_actor *actor, struct sim_hold *hold, int6
 /* Who asked to be told of a loss may rely on that, and look at nothing else. */
 static void await_loss(const struct sim_actor *actor, const struct sim_hold *hold)
 {
-    int64_t until_ns = sim_own_ns(actor->proc) + LOSS_TOLD_NS;
+    int64_t until_ns = sim_own_ns(actor->proc) + LOSS_REPORTED_NS;
     while (sim_awaits_loss(hold) && !sim_leaves(actor) && sim_world.phase == SIM_WORK) {
         if (sim_own_ns(actor->proc) > until_ns) {
             sim_lost_in_silence(hold);
@@ -170,7 +170,7 @@ static void take_up_foreign(struct sim_actor *actor)
     redlock_lock *lock;
     int result = text->hold ? redlock_attach(actor->client, text->text, &lock) : 0;
     if (text->hold && (result == REDLOCK_OK || result == REDLOCK_EEXPIRED))
-        sim_found(SIM_UNTRUE, "%s attaches what another host has detached: %s",
+        sim_found(SIM_WRONG_RESULT, "%s attaches what another host has detached: %s",
                   actor->proc->name, redlock_err_name(result));
 }
 

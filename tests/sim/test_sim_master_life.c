@@ -111,7 +111,7 @@ START_TEST(restart_whole_forgets_only_expired_keys)
     sim_master_start(0, SIM_WHOLE);
     dial_again();
     ck_assert_uint_eq(n_changes, 1);
-    expect_change(0, SIM_REVIVED, "-", "one", "one");
+    expect_change(0, SIM_RESTORED, "-", "one", "one");
     ck_assert_str_eq(sim_master_get(0, "k", &left_ns), "one");
     ck_assert(left_ns < 9 * SIM_S && left_ns > 8 * SIM_S);
     ck_assert_str_eq(ask(conn, "ZRANGE", "q", "0", "-1", NULL), "*1\r\n$1\r\nm\r\n");
@@ -151,11 +151,11 @@ START_TEST(late_restart_is_as_it_was_a_second_ago)
     unsigned told[2] = {0, 0};
     for (unsigned i = 0; i < n_changes; i++) {
         const struct rig_change *change = &changes[i];
-        told[change->change == SIM_REVIVED]++;
+        told[change->change == SIM_RESTORED]++;
         if (strcmp(change->name, "released") == 0)
-            expect_change(i, SIM_REVIVED, "-", "-", "two");
+            expect_change(i, SIM_RESTORED, "-", "-", "two");
         if (strcmp(change->name, "other") == 0)
-            expect_change(i, SIM_REVIVED, "-", "six", "four");
+            expect_change(i, SIM_RESTORED, "-", "six", "four");
         if (strcmp(change->name, "young") == 0)
             expect_change(i, SIM_FORGOTTEN, "-", "five", "-");
     }

@@ -1,12 +1,12 @@
-/* sim_told.c - the oracle of what programs are told: is it so? Of how long a lock is valid, of
- * its loss, and of what came of a call. */
+/* sim_reported.c - the oracle of what programs are told: is it so? Of how long a lock is
+ * valid, of its loss, and of what came of a call. */
 #include "config_auto.h"
 
 #include "sim_held.h"
 
 #define LATE_NS (10 * SIM_MS) /* timers are of whole milliseconds, and threads take turns */
 
-enum { MARK_TOLD = 0x313 };
+enum { MARK_REPORTED = 0x313 };
 
 /* ---- how long it is valid ------------------------------------------------------------- */
 
@@ -39,13 +39,14 @@ int64_t sim_believes(struct sim_hold *hold)
             hold->proc->name, hold->name, hold->token, (long long)left_ms, (long long)most_ms);
     int64_t least_ns = before_ns < after_ns ? before_ns : after_ns;
     if (left_ms < (least_ns - sim_own_ns(hold->proc)) / SIM_MS)
-        sim_found(SIM_UNTRUE, "%s is told that it has %s (%.8s) for %lld ms, and has it longer",
+        sim_found(SIM_WRONG_RESULT,
+                  "%s is told that it has %s (%.8s) for %lld ms, and has it longer",
                   hold->proc->name, hold->name, hold->token, (long long)left_ms);
     sim_hold_look(hold);
     if (left_ms == 0) /* it has been told to stop */
-        hold->told_ns = 0;
-    else if (own_ns + left_ms * SIM_MS > hold->told_ns)
-        hold->told_ns = own_ns + left_ms * SIM_MS;
+        hold->reported_ns = 0;
+    else if (own_ns + left_ms * SIM_MS > hold->reported_ns)
+        hold->reported_ns = own_ns + left_ms * SIM_MS;
     hold->over |= left_ms == 0;
     return left_ms;
 }
@@ -66,7 +67,7 @@ void sim_lost_heard(const redlock_lock *lock)
 
 bool sim_awaits_loss(const struct sim_hold *hold)
 {
-    return hold->open && hold->hears && hold->over && !hold->told;
+    return hold->open && hold->hears && hold->over && !hold->reported;
 }
 
 void sim_lost_in_silence(const struct sim_hold *hold)
@@ -81,7 +82,7 @@ void sim_lost(const redlock_lock *lock)
     look_at_handle(lock, "that it has given up");
     if (!hold) /* it was lost before its program was told that it had it */
         return;
-    sim_mark(MARK_TOLD, hold->proc->index, 2);
+    sim_mark(MARK_REPORTED, hold->proc->index, 2);
     if (sim_tells())
         sim_tell("%s is told that %s (%.8s) is lost", hold->proc->name, hold->name,
                  hold->token);
@@ -89,11 +90,11 @@ void sim_lost(const redlock_lock *lock)
     if (!sim_hold_runs_out(hold, hold->deadline_ns) && !hold->proc->crashed)
         sim_found(SIM_TOO_LONG, "%s is told that %s (%.8s) is lost, and it is still valid",
                   hold->proc->name, hold->name, hold->token);
-    if (hold->told)
+    if (hold->reported)
         sim_found(SIM_TWICE, "%s is told twice that %s (%.8s) is lost", hold->proc->name,
                   hold->name, hold->token);
-    hold->over = hold->told = true;
-    hold->told_ns = 0;
+    hold->over = hold->reported = true;
+    hold->reported_ns = 0;
 }
 
 /* ---- what came of a call -------------------------------------------------------------- */
@@ -105,7 +106,8 @@ void sim_waited(const char *name, const redlock_options *asked, int64_t began_ns
     int64_t may_ms = asked->wait_ms ? asked->wait_ms : asked->ttl_ms;
     int64_t may_ns = (may_ms + RL_DEFAULT_CONNECT_TIMEOUT_MS) * SIM_MS + LATE_NS;
     if (asked->wait_ms >= 0 && took_ns > may_ns)
-        sim_found(SIM_UNTRUE, "%s has waited for %s for %.3f ms, and not %.3f at the most",
+        sim_found(SIM_WRONG_RESULT,
+                  "%s has waited for %s for %.3f ms, and not %.3f at the most",
                   sim_proc()->name, name, (double)took_ns / (double)SIM_MS,
                   (double)may_ns / (double)SIM_MS);
 }
@@ -115,8 +117,8 @@ void sim_extended(const struct sim_hold *hold, int64_t ttl_ms, int64_t began_ns,
     if (result != REDLOCK_OK || hold->proc->crashed)
         return;
     if (ttl_ms * SIM_MS > hold->max_ttl_ns)
-        sim_found(SIM_UNTRUE, "%s has extended %s by %lld ms, above max-ttl", hold->proc->name,
-                  hold->name, (long long)ttl_ms);
+        sim_found(SIM_WRONG_RESULT, "%s has extended %s by %lld ms, above max-ttl",
+                  hold->proc->name, hold->name, (long long)ttl_ms);
     int64_t deadline_ns = sim_hold_in_force_ns(hold);
     double drift_factor = hold->lock->client->config.drift_factor;
     /* 0: it is lost since, which is told by and by. A clock that is set meanwhile counts the
@@ -125,7 +127,7 @@ void sim_extended(const struct sim_hold *hold, int64_t ttl_ms, int64_t began_ns,
         (sim_assumptions_broken() & 1u << SIM_STEADY) ||
         deadline_ns >= rl_validity_end_ns(began_ns, ttl_ms * SIM_MS, drift_factor))
         return;
-    sim_found(SIM_UNTRUE, "%s has extended %s (%.8s) by %lld ms, and has it for %.3f ms",
+    sim_found(SIM_WRONG_RESULT, "%s has extended %s (%.8s) by %lld ms, and has it for %.3f ms",
               hold->proc->name, hold->name, hold->token, (long long)ttl_ms,
               (double)(deadline_ns - began_ns) / (double)SIM_MS);
 }
@@ -136,11 +138,12 @@ void sim_released(const struct sim_hold *hold, int result)
     if (result != REDLOCK_OK || hold->proc->crashed)
         return;
     if (hold->over)
-        sim_found(SIM_UNTRUE, "%s has released %s (%.8s) in time, which was over",
+        sim_found(SIM_WRONG_RESULT, "%s has released %s (%.8s) in time, which was over",
                   hold->proc->name, hold->name, hold->token);
     unsigned left = sim_masters_with(hold->token, hold->max_ttl_ns);
     unsigned may_be_left = n - (n / 2 + 1) + rl_count(hold->owed);
     if (!hold->lazy && left > may_be_left && !sim_assumptions_broken())
-        sim_found(SIM_UNTRUE, "%s has released %s (%.8s), and %u of %u masters have it still",
+        sim_found(SIM_WRONG_RESULT,
+                  "%s has released %s (%.8s), and %u of %u masters have it still",
                   hold->proc->name, hold->name, hold->token, left, n);
 }
