@@ -45,13 +45,14 @@ int64_t sim_fault_unseen_ns(const struct sim_proc *proc)
 static void set_back(struct sim_proc *proc)
 {
     int64_t by_ns = sim_scale(3600 * SIM_S, 20 * 3600 * SIM_S);
-    sim_proc_set_back(proc, by_ns < sim_shown_ns(proc) / 2 ? by_ns : sim_shown_ns(proc) / 2);
+    int64_t most_ns = sim_shown_ns(proc) / 2;
+    sim_proc_set_clock(proc, CLOCK_BOOTTIME, -(by_ns < most_ns ? by_ns : most_ns));
     sim_fault_lasts_until(sim_now_ns() + NOTICED_NS);
 }
 
 static void set_unseen(struct sim_proc *proc, int64_t back_ns)
 {
-    sim_proc_set_back(proc, back_ns);
+    sim_proc_set_clock(proc, CLOCK_BOOTTIME, -back_ns);
     sim_miscounts(proc, back_ns);
 }
 
@@ -59,7 +60,7 @@ static void set_unseen(struct sim_proc *proc, int64_t back_ns)
 static void set_wall(struct sim_proc *proc)
 {
     int64_t by_ns = sim_scale(SIM_MS, 3600 * SIM_S);
-    sim_proc_set_wall(proc, sim_below(2) ? by_ns : -by_ns);
+    sim_proc_set_clock(proc, CLOCK_REALTIME, sim_below(2) ? by_ns : -by_ns);
     sim_fault_lasts_until(sim_now_ns() + NOTICED_NS);
 }
 

@@ -39,7 +39,7 @@ static void clock_back(void)
     sim_expect(sim_takes(ann, 9000, ONCE) == REDLOCK_OK);
     sim_pass_ms(500);
     int64_t set_ns = sim_now_ns();
-    sim_proc_set_back(ann->proc, HOUR_NS);
+    sim_proc_set_clock(ann->proc, CLOCK_BOOTTIME, -HOUR_NS);
     check_over(ann, thread);
     sim_pass_ms(1100);
     sim_expect(ann->told_lost == 1 && !ann->lost_valid);
@@ -60,7 +60,7 @@ static void clock_back_while_asking(void)
     sim_curtain();
     sim_begins_to_take(ann, 1000, ONCE);
     sim_pass_us(1500);
-    sim_proc_set_back(ann->proc, HOUR_NS);
+    sim_proc_set_clock(ann->proc, CLOCK_BOOTTIME, -HOUR_NS);
     sim_expect(sim_finishes(ann) == REDLOCK_ENOQUORUM);
     sim_pass_ms(10);
     sim_expect(sim_keys() == 0);
@@ -79,7 +79,7 @@ static void clock_back_while_extending(void)
     ann->extend_ms = 1000;
     sim_begins(ann, sim_act_extend);
     sim_pass_us(1500);
-    sim_proc_set_back(ann->proc, HOUR_NS);
+    sim_proc_set_clock(ann->proc, CLOCK_BOOTTIME, -HOUR_NS);
     sim_expect(sim_finishes(ann) == REDLOCK_EEXPIRED);
     check_over(ann, thread);
     sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
@@ -91,7 +91,7 @@ static void clock_back_while_waiting(void)
     int64_t began_ns = sim_now_ns();
     sim_begins_to_take(bob, 1000, 1500);
     sim_pass_ms(300);
-    sim_proc_set_back(bob->proc, HOUR_NS);
+    sim_proc_set_clock(bob->proc, CLOCK_BOOTTIME, -HOUR_NS);
     sim_expect(sim_finishes(bob) == REDLOCK_EHELD);
     sim_expect(bob->done_ns - began_ns >= 1490 * SIM_MS);
     sim_expect(bob->done_ns - began_ns <= 2600 * SIM_MS);
@@ -103,7 +103,7 @@ static void clock_back_unseen(void)
 {
     struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
     sim_pass_ms(900);
-    sim_proc_set_back(ann->proc, 600 * SIM_MS);
+    sim_proc_set_clock(ann->proc, CLOCK_BOOTTIME, -600 * SIM_MS);
     sim_broke(SIM_STEADY);
     sim_pass_ms(150);
     sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_OK);
@@ -122,7 +122,7 @@ static void clock_forward(void)
     sim_watches(ann, true);
     sim_expect(sim_takes(ann, 9000, ONCE) == REDLOCK_OK);
     sim_pass_ms(500);
-    sim_proc_set_back(ann->proc, -HOUR_NS);
+    sim_proc_set_clock(ann->proc, CLOCK_BOOTTIME, HOUR_NS);
     check_over(ann, thread);
     sim_pass_ms(1100);
     sim_expect(ann->told_lost == 1);
@@ -142,7 +142,7 @@ static void lost_time_by_wall_clock(void)
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(900);
-    sim_proc_set_back(ann->proc, 600 * SIM_MS);
+    sim_proc_set_clock(ann->proc, CLOCK_BOOTTIME, -600 * SIM_MS);
     sim_broke(SIM_STEADY);
     sim_pass_ms(150);
     sim_expect(sim_asks_validity(ann) == 0);
@@ -150,13 +150,6 @@ static void lost_time_by_wall_clock(void)
     sim_expect_costs(SIM_OVERLAP, false);
     sim_expect(sim_releases(ann) == REDLOCK_EEXPIRED);
     sim_expect(sim_releases(bob) == REDLOCK_OK);
-}
-
-static void set_wall_clock(struct sim_player *player, int64_t by_ns)
-{
-    sim_tell("%s's wall clock is set %s by an hour", player->proc->name,
-             by_ns < 0 ? "back" : "forward");
-    player->proc->wall_extra_ns += by_ns;
 }
 
 /* Back: nothing comes of it. Forward: it may be that time was lost. */
@@ -167,10 +160,10 @@ static void wall_clock_is_set(void)
     sim_curtain();
     sim_watches(ann, true);
     sim_expect(sim_takes(ann, 3000, ONCE) == REDLOCK_OK);
-    set_wall_clock(ann, -HOUR_NS);
+    sim_proc_set_clock(ann->proc, CLOCK_REALTIME, -HOUR_NS);
     sim_pass_ms(3500);
     sim_expect(ann->told_lost == 0 && sim_asks_validity(ann) > 1500);
-    set_wall_clock(ann, HOUR_NS);
+    sim_proc_set_clock(ann->proc, CLOCK_REALTIME, HOUR_NS);
     sim_expect(sim_asks_validity(ann) == 0);
     sim_pass_ms(1100);
     sim_expect(ann->told_lost == 1 && !ann->lost_valid);
@@ -187,7 +180,7 @@ static void wall_clock_opens_no_guard(void)
     sim_master_kill(0);
     sim_master_start(0, SIM_EMPTY);
     sim_pass_ms(2000);
-    set_wall_clock(ann, HOUR_NS);
+    sim_proc_set_clock(ann->proc, CLOCK_REALTIME, HOUR_NS);
     sim_expect(sim_takes(ann, 1000, 8500) == REDLOCK_ENOQUORUM);
     sim_expect(sim_takes(ann, 1000, 3000) == REDLOCK_OK);
     sim_expect(sim_releases(ann) == REDLOCK_OK);

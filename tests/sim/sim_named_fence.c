@@ -111,7 +111,7 @@ static void fencing_token_after_clock_went_back(void)
     bob->options.kind = REDLOCK_REENTRANT;
     sim_curtain();
     takes(ann);
-    sim_proc_set_back(ann->proc, 3600 * SIM_S);
+    sim_proc_set_clock(ann->proc, CLOCK_BOOTTIME, -3600 * SIM_S);
     sim_pass_ms(1100);
     uint64_t second = takes(bob);
     sim_expect(sim_releases(bob) == REDLOCK_OK);

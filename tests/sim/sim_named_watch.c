@@ -122,7 +122,7 @@ static void own_clock_lost_time(void)
 {
     struct sim_player *ann = ann_has_two(&marked);
     sim_run_until(sim_now_ns() + 800 * SIM_MS);
-    sim_proc_set_back(ann->proc, 100 * SIM_MS);
+    sim_proc_set_clock(ann->proc, CLOCK_BOOTTIME, -100 * SIM_MS);
     sim_broke(SIM_STEADY);
     sim_pass_ms(300);
     sim_expect(ann->told_lost == 1 && !ann->lost_valid);

@@ -14,7 +14,7 @@ enum {
     SIM_MARK_CRASH,
     SIM_MARK_NO_MEMORY, /* process, size */
     SIM_MARK_LOOKUP,    /* process, how it ended */
-    SIM_MARK_SET_BACK   /* process, by how much */
+    SIM_MARK_SET_CLOCK  /* process, by how much */
 };
 
 /* sim_begin() and sim_end() are sim_choice.c's; these are their parts. */

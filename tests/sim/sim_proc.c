@@ -84,29 +84,21 @@ void sim_proc_share_host(struct sim_proc *proc, const struct sim_proc *other)
     memcpy(proc->parts->boot_id, other->parts->boot_id, sizeof(proc->parts->boot_id));
 }
 
-void sim_proc_set_back(struct sim_proc *proc, int64_t by_ns)
+void sim_proc_set_clock(struct sim_proc *proc, clockid_t clock, int64_t by_ns)
 {
+    bool wall = clock == CLOCK_REALTIME;
+    assert(wall || clock == CLOCK_BOOTTIME);
     if (proc->crashed)
         return;
-    sim_mark(SIM_MARK_SET_BACK, proc->index, (uint64_t)by_ns);
+    sim_mark(SIM_MARK_SET_CLOCK, proc->index, (uint64_t)(wall ? by_ns : -by_ns));
     if (sim_tells())
-        sim_tell("%s's clock is set %s by %lld.%03lld s", proc->name,
-                 by_ns < 0 ? "forward" : "back", (long long)(llabs(by_ns) / SIM_S),
-                 (long long)(llabs(by_ns) % SIM_S / SIM_MS));
-    proc->back_ns += by_ns;
-    proc->parts->set = true;
-}
-
-void sim_proc_set_wall(struct sim_proc *proc, int64_t by_ns)
-{
-    if (proc->crashed)
-        return;
-    sim_mark(SIM_MARK_SET_BACK, proc->index, (uint64_t)by_ns);
-    if (sim_tells())
-        sim_tell("%s's wall clock is set %s by %lld.%03lld s", proc->name,
+        sim_tell("%s's %sclock is set %s by %lld.%03lld s", proc->name, wall ? "wall " : "",
                  by_ns < 0 ? "back" : "forward", (long long)(llabs(by_ns) / SIM_S),
                  (long long)(llabs(by_ns) % SIM_S / SIM_MS));
-    proc->wall_extra_ns += by_ns;
+    if (wall)
+        proc->wall_extra_ns += by_ns;
+    else
+        proc->back_ns -= by_ns;
     proc->parts->set = true;
 }
 

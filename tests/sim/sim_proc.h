@@ -12,6 +12,8 @@
 
 #include "sim.h"
 
+#include <time.h>
+
 struct sim_fiber;
 
 #define SIM_LOOKUP_NS SIM_MS /* of a name, at the most, when all is well */
@@ -97,11 +99,10 @@ void sim_system_call(void);
 
 /* Clocks. `own` times are what BOOTTIME of the process would show, had it never been set. */
 int64_t sim_own_ns(const struct sim_proc *proc);
-/* What BOOTTIME shows; and set it back by so much (less than 0: forward). */
+/* What BOOTTIME shows. */
 int64_t sim_shown_ns(const struct sim_proc *proc);
-void sim_proc_set_back(struct sim_proc *proc, int64_t by_ns);
-/* Its REALTIME, forward or back. */
-void sim_proc_set_wall(struct sim_proc *proc, int64_t by_ns);
+/* Its CLOCK_BOOTTIME or CLOCK_REALTIME is set forward by so much (less than 0: back). */
+void sim_proc_set_clock(struct sim_proc *proc, clockid_t clock, int64_t by_ns);
 /* The true time at which it is `own_ns`, as far as is known now. */
 int64_t sim_true_ns(const struct sim_proc *proc, int64_t own_ns);
 
