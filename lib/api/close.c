@@ -56,7 +56,7 @@ void rl_client_destroy(redlock *client, bool in_child)
 /* Give up everything that a handle still holds. */
 static void release_all(redlock *client, int64_t now_ns)
 {
-    assert(client->closing && !client->calls.all.first); /* nobody takes another one */
+    assert(client->calls.closing && !client->calls.all.first); /* nobody takes another one */
     RL_EACH (struct redlock_lock, lock, &client->locks.all, all) {
         struct rl_lease *lease = lock->lease;
         if (!lease)
@@ -74,7 +74,7 @@ static void release_all(redlock *client, int64_t now_ns)
 static void end_calls(redlock *client)
 {
     assert(!rl_in_callback(client));
-    client->closing = true;
+    client->calls.closing = true;
     atomic_store(&client->calls.canceled, true);
     rl_background_stop(client);
     while (client->calls.all.first || client->callbacks.queue.first ||
@@ -99,7 +99,7 @@ static void linger(redlock *client, int64_t until_ns)
 {
     int64_t now_ns = rl_client_now_ns(client);
     assert(!client->loop.leader && !client->calls.all.first);
-    assert(client->closing && !client->background.running);
+    assert(client->calls.closing && !client->background.running);
     while (now_ns < until_ns && rl_leases_pending(client, now_ns)) {
         int64_t due = rl_loop_next_due_ns(client);
         now_ns = rl_loop_look(client, now_ns, due < until_ns ? due : until_ns);

@@ -141,7 +141,7 @@ static int start(redlock *client)
 {
     struct rl_background *background = &client->background;
     sigset_t all, before;
-    assert(!client->closing && !background->user_driven);
+    assert(!client->calls.closing && !background->user_driven);
     assert(client->config.background != REDLOCK_BACKGROUND_NEVER);
     if (background->running)
         return 0;
@@ -167,7 +167,8 @@ static int start(redlock *client)
 void rl_background_stop(redlock *client)
 {
     struct rl_background *background = &client->background;
-    assert(client->closing || background->user_driven); /* else it would be started again */
+    /* else it would be started again */
+    assert(client->calls.closing || background->user_driven);
     if (!background->running)
         return;
     assert(!pthread_equal(background->thread, pthread_self())); /* it can't wait for itself */
@@ -182,7 +183,7 @@ void rl_background_stop(redlock *client)
 
 int rl_background_require(redlock *client)
 {
-    if (client->closing || client->background.user_driven ||
+    if (client->calls.closing || client->background.user_driven ||
         client->config.background == REDLOCK_BACKGROUND_NEVER)
         return 0;
     return start(client);
@@ -209,7 +210,7 @@ static void wake_at(redlock *client, int64_t due_ns)
 void rl_background_after_call(redlock *client)
 {
     struct rl_background *background = &client->background;
-    if (client->closing || background->sleeps_until_ns == INT64_MIN || !outlives(client))
+    if (client->calls.closing || background->sleeps_until_ns == INT64_MIN || !outlives(client))
         return;
     if (background->user_driven) {
         /* On the loop's own thread the user asks for the time-out again anyway. */

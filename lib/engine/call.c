@@ -180,7 +180,7 @@ void rl_call_finish_without_lease(struct rl_call *call, int result)
 
 void rl_call_abort(struct rl_call *call, int64_t now_ns)
 {
-    assert(call->client->closing && !call->done);
+    assert(call->client->calls.closing && !call->done);
     if (call->cancel)
         call->cancel(call, now_ns);
     else if (call->lease)

@@ -65,7 +65,7 @@ void rl_client_leave(redlock *client, int cancel_state)
 
 static void begin_blocking(redlock *client)
 {
-    assert(!client->closing); /* redlock_close() waits until there are no callers */
+    assert(!client->calls.closing); /* redlock_close() waits until there are no callers */
     client->calls.callers++;
     if (!rl_gather_alone(&client->loop.gather))
         rl_gather_came(&client->loop.gather, rl_client_now_ns(client));
@@ -80,7 +80,7 @@ int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
     if (rl_in_callback(client) ||
         (background->user_driven && pthread_equal(background->loop_thread, pthread_self())))
         result = REDLOCK_EDEADLK;
-    else if (client->closing)
+    else if (client->calls.closing)
         result = REDLOCK_ECANCELED;
     if (result)
         leave(client, *ret_cancel_state);
@@ -93,7 +93,7 @@ void rl_client_leave_blocking(redlock *client, int cancel_state)
 {
     assert(client->calls.callers > 0);
     client->loop.last_caller_ns = client->nodes.settings.driven.looked_ns;
-    if (--client->calls.callers == 0 && client->closing)
+    if (--client->calls.callers == 0 && client->calls.closing)
         pthread_cond_signal(&client->calls.idle);
     rl_client_leave(client, cancel_state);
 }

@@ -95,6 +95,7 @@ struct rl_loop {
     int64_t last_caller_ns;    /* when a blocking call last looked at its descriptors */
     struct rl_parking parking; /* threads that sleep while another one leads */
     struct rl_gather gather;   /* those that are expected back */
+    int64_t seen_epoch;        /* the clock's, up to which engine.c has told of losses */
 };
 
 /* background.c */
@@ -125,6 +126,7 @@ struct rl_calls {
     unsigned spare_block_count;
     atomic_bool canceled;
     bool cancel_seen;
+    bool closing; /* redlock_close() has begun: no call begins any more */
 };
 
 /* subscribers.c */
@@ -186,9 +188,7 @@ struct rl_locks {
 struct redlock {
     struct rl_client_identity identity;
     struct rl_clock clock;
-    int64_t clock_epoch; /* the last epoch that engine.c has handled */
     pthread_mutex_t mutex;
-    bool closing;
     struct rl_config config;
     struct rl_log log;
     struct rl_prng prng;

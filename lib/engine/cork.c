@@ -91,7 +91,7 @@ static void fire(struct rl_timer *timer, int64_t now_ns)
 
 int rl_cork_require(redlock *client)
 {
-    assert(!client->closing); /* no try begins then */
+    assert(!client->calls.closing); /* no try begins then */
     assert(client->background.user_driven ||
            client->config.background != REDLOCK_BACKGROUND_NEVER); /* the try was refused */
     int result = rl_background_require(client);
@@ -111,7 +111,8 @@ void rl_cork(redlock *client, int64_t now_ns)
 {
     /* A leader sends queued requests at the end of its turn, and so does the thread that runs
      * callbacks. */
-    if (!client->cork.ready || client->closing || client->loop.leader || rl_in_callback(client))
+    if (!client->cork.ready || client->calls.closing || client->loop.leader ||
+        rl_in_callback(client))
         return;
     client->cork.on = true;
     assert(client->background.user_driven ||

@@ -175,12 +175,12 @@ void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
 {
     int64_t epoch = rl_clock_epoch(&client->clock);
     assert(now_ns > 0);
-    if (client->clock_epoch == epoch)
+    if (client->loop.seen_epoch == epoch)
         return;
-    assert(epoch > client->clock_epoch); /* the epoch is the sum of all steps back */
-    log_epoch(client, epoch - client->clock_epoch);
-    client->identity.texts_since_ns = rl_clock_kernel_ns(now_ns, client->clock_epoch);
-    client->clock_epoch = epoch;
+    assert(epoch > client->loop.seen_epoch); /* the epoch is the sum of all steps back */
+    log_epoch(client, epoch - client->loop.seen_epoch);
+    client->identity.texts_since_ns = rl_clock_kernel_ns(now_ns, client->loop.seen_epoch);
+    client->loop.seen_epoch = epoch;
     rl_renewals_clock_went_back(client, now_ns);
 }
 

@@ -141,7 +141,7 @@ static void wake_unlocked(redlock *client)
 int64_t rl_loop_look(redlock *client, int64_t now_ns, int64_t due_ns)
 {
     struct rl_loop *loop = &client->loop;
-    assert(loop->leader || client->closing);
+    assert(loop->leader || client->calls.closing);
     loop->poll_deadline_ns = rl_earlier_ns(due_ns, rl_gather_due_ns(&loop->gather));
     return look(client, now_ns, loop->poll_deadline_ns);
 }
@@ -239,7 +239,7 @@ void rl_loop_interrupt(redlock *client)
 {
     if (!client->loop.polling)
         return;
-    assert(client->loop.leader || client->closing);
+    assert(client->loop.leader || client->calls.closing);
     client->loop.poll_deadline_ns = INT64_MIN; /* once is enough */
     rl_eventfd_signal(client->loop.wake_fd);
 }
