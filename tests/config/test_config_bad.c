@@ -186,6 +186,7 @@ static const struct {
     {"node redis://a\nmax-ttl 10ms\ndrift-factor 0.8\n", 2, 9, "max-ttl 10ms leaves nothing"},
     {"node redis://a\ndrift-factor 0.9999\n", 2, 14, "ttl 10s leaves nothing"},
     {"node redis://a\ndrift-factor 0.99999\n", 2, 14, "max-ttl 30s leaves nothing"},
+    {"node redis://a\ndurable on\n", 2, 9, "durable needs guard marker"},
     /* bytes */
     {"node redis://a\x01\n", 1, 15, "a byte that is no text (0x01)"},
     {"nod\n\n ttl\v5s\n", 3, 5, "a byte that is no text (0x0b)"},
