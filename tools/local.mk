@@ -9,8 +9,8 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/cli_nodes.c %D%/redlock/cli_help.c %D%/redlock/cli_nested.c \
 	%D%/redlock/cli_options.c %D%/redlock/cli_options.h %D%/redlock/cli_out.c \
 	%D%/redlock/cli_outcome.c %D%/redlock/cli_patience.c %D%/redlock/cli_patience.h \
-	%D%/redlock/cli_refused.c %D%/redlock/cli_signal.c %D%/redlock/cli_take.c \
-	%D%/redlock/cli_values.c %D%/redlock/cli_view.c %D%/redlock/holder_ask.c %D%/redlock/holder_ask.h \
+	%D%/redlock/cli_explain.c %D%/redlock/cli_signal.c %D%/redlock/cli_acquire.c \
+	%D%/redlock/cli_values.c %D%/redlock/cli_format_view.c %D%/redlock/holder_ask.c %D%/redlock/holder_ask.h \
 	%D%/redlock/holder_clients.c %D%/redlock/holder_clients.h \
 	%D%/redlock/client_list.c %D%/redlock/client_list.h %D%/redlock/cmd_inspect.c %D%/redlock/cmd_lock.c \
 	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_init.c %D%/redlock/cmd_status.c \
@@ -21,10 +21,10 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/status_metrics.c %D%/redlock/status_peers.c %D%/redlock/status_peers.h %D%/redlock/status_print.c %D%/redlock/status_print.h \
 	%D%/redlock/rights.c %D%/redlock/rights.h %D%/redlock/status_rights.c %D%/redlock/status_rights.h \
 	%D%/redlock/proc_tree.c %D%/redlock/proc_tree.h \
-	%D%/redlock/main.c %D%/redlock/run.h %D%/redlock/run_child.c %D%/redlock/run_ending.c \
-	%D%/redlock/run_ending.h %D%/redlock/run_guard.c %D%/redlock/run_guard.h \
-	%D%/redlock/run_orphans.c %D%/redlock/run_spawn.c %D%/redlock/run_terminal.c \
-	%D%/redlock/run_watch.c
+	%D%/redlock/main.c %D%/redlock/run.h %D%/redlock/run_child.c %D%/redlock/run_terminate.c \
+	%D%/redlock/run_terminate.h %D%/redlock/run_guard.c %D%/redlock/run_guard.h \
+	%D%/redlock/run_reap.c %D%/redlock/run_spawn.c %D%/redlock/run_terminal.c \
+	%D%/redlock/run_supervise.c
 bin_redlock_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools
 if LATE_OPENSSL
 bin_redlock_SOURCES += %D%/redlock/openssl_late.c

@@ -31,7 +31,7 @@ static void expect_result(const char *const argv[], int status, const char *resu
 START_TEST(every_outcome_of_lock_extend_and_release_is_object)
 {
     expect_result(REDLOCK("lock", "json:a", "--ttl", "20s", "--json"), 0, "acquired", "handle");
-    const char *handle = cli_take("json:b", "20s");
+    const char *handle = cli_acquire("json:b", "20s");
     expect_result(REDLOCK("lock", "json:b", "--json"), 75, "held", "nodes.0.vote");
     expect_result(REDLOCK("lock", "json:b", "--wait", "50ms", "--json"), 75, "held", "needed");
     expect_result(REDLOCK("lock", "json:b", "json:c", "--json"), 75, "held", "names.1.name");
@@ -105,7 +105,7 @@ START_TEST(run_tells_on_stderr_how_it_ended)
         127);
     ck_assert_ptr_nonnull(strstr(program_err(program), "\"result\":\"not run\""));
     program_free(program);
-    (void)cli_take("json:run", "20s");
+    (void)cli_acquire("json:run", "20s");
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("run", "-q", "--try", "--json", "json:run", "--", "true"),
                     &program),
@@ -117,7 +117,7 @@ END_TEST
 
 START_TEST(no_quorum_is_object_with_each_masters_word)
 {
-    const char *handle = cli_take("json:kept", "20s");
+    const char *handle = cli_acquire("json:kept", "20s");
     for (unsigned i = 0; i < 3; i++)
         master_kill(cli_masters, i);
     expect_result(REDLOCK("lock", "json:none", "--json"), 69, "no quorum", "nodes.0.text");

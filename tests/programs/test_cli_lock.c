@@ -16,7 +16,7 @@
 START_TEST(lock_excludes_until_it_is_released)
 {
     char handle[REDLOCK_HANDLE_MAX];
-    snprintf(handle, sizeof(handle), "%s", cli_take("excluded", "20s"));
+    snprintf(handle, sizeof(handle), "%s", cli_acquire("excluded", "20s"));
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "excluded"), &program), 75);
     ck_assert_str_eq(program_out(program), "");
@@ -82,7 +82,7 @@ END_TEST
 
 START_TEST(lock_waits_as_long_as_it_is_told)
 {
-    (void)cli_take("waited:for", "3s");
+    (void)cli_acquire("waited:for", "3s");
     int64_t begin = now_ms();
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--wait", "500ms", "waited:for"), NULL),
                      75);
@@ -114,7 +114,7 @@ END_TEST
 START_TEST(handle_comes_by_argument_stdin_or_environment)
 {
     char handle[REDLOCK_HANDLE_MAX];
-    snprintf(handle, sizeof(handle), "%s", cli_take("handed", "20s"));
+    snprintf(handle, sizeof(handle), "%s", cli_acquire("handed", "20s"));
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("extend", "--ttl", "25s", handle), &program), 0);
     snprintf(handle, sizeof(handle), "%s", program_out(program));
@@ -137,7 +137,7 @@ END_TEST
 START_TEST(stdin_is_one_handle_and_nothing_more)
 {
     static char text[REDLOCK_HANDLE_MAX + 64];
-    size_t len = (size_t)snprintf(text, REDLOCK_HANDLE_MAX, "%s", cli_take("piped", "20s"));
+    size_t len = (size_t)snprintf(text, REDLOCK_HANDLE_MAX, "%s", cli_acquire("piped", "20s"));
     text[len] = '\0';
     memcpy(text + len + 1, "more", 4);
     struct program *program = NULL;
@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(extend_lengthens_lease_and_keeps_it_for_next)
 {
-    const char *handle = cli_take("longer", "5s");
+    const char *handle = cli_acquire("longer", "5s");
     struct program *program = NULL;
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("extend", handle, "--ttl", "20s", "--json"), &program), 0);
@@ -178,7 +178,7 @@ END_TEST
 START_TEST(extend_refuses_passed_deadline_and_handle_cut_short)
 {
     char handle[REDLOCK_HANDLE_MAX];
-    snprintf(handle, sizeof(handle), "%s", cli_take("short:lived", "300ms"));
+    snprintf(handle, sizeof(handle), "%s", cli_acquire("short:lived", "300ms"));
     struct program *program = NULL;
     ck_assert(wait_until(masters_with(cli_masters, "short:lived") == 0, CLI_MOMENT_MS));
     ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle), &program), 1);
@@ -211,7 +211,7 @@ START_TEST(handle_that_another_clock_has_timed_is_refused)
     struct program *program = NULL;
     if (program_run(NULL, THERE(offsets[_i], "true"), NULL) != 0)
         return; /* no right to have one, or a kernel without */
-    snprintf(handle, sizeof(handle), "%s", cli_take("timed", "1s"));
+    snprintf(handle, sizeof(handle), "%s", cli_acquire("timed", "1s"));
     ck_assert_int_eq(
         program_run(NULL, THERE(offsets[_i], program_path, "extend", handle), &program), 64);
     ck_assert(cli_one_line(program_err(program)));
@@ -220,7 +220,7 @@ START_TEST(handle_that_another_clock_has_timed_is_refused)
     /* It is over, and another has it. */
     ck_assert(wait_until(masters_with(cli_masters, "timed") == 0, CLI_MOMENT_MS));
     char next[REDLOCK_HANDLE_MAX];
-    snprintf(next, sizeof(next), "%s", cli_take("timed", "20s"));
+    snprintf(next, sizeof(next), "%s", cli_acquire("timed", "20s"));
     unsigned had = masters_with(cli_masters, "timed");
     ck_assert_int_eq(
         program_run(NULL, THERE(offsets[_i], program_path, "extend", handle), NULL), 64);
@@ -243,7 +243,7 @@ END_TEST
 
 START_TEST(extend_that_is_refused_leaves_lock_alone)
 {
-    const char *handle = cli_take("refused", "20s");
+    const char *handle = cli_acquire("refused", "20s");
     unsigned had = masters_with(cli_masters, "refused");
     ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle, "--ttl", "3000d"), NULL), 64);
     ck_assert_uint_ge(masters_with(cli_masters, "refused"), had);
@@ -273,7 +273,7 @@ START_TEST(release_that_right_is_missing_for_says_which)
 {
     char handle[REDLOCK_HANDLE_MAX];
     struct program *program = NULL;
-    snprintf(handle, sizeof(handle), "%s", cli_take("kept", "5s"));
+    snprintf(handle, sizeof(handle), "%s", cli_acquire("kept", "5s"));
     for (unsigned i = 0; i < cli_masters->n; i++)
         master_do(cli_masters, i, "ACL", "SETUSER", "default", "-del", NULL);
     int status = program_run(NULL, REDLOCK("release", handle), &program);

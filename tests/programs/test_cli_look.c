@@ -81,7 +81,7 @@ START_TEST(inspect_tells_free_from_held_from_split)
     program_free(program);
     for (unsigned i = 0; i < 4; i++)
         (void)master_do(cli_masters, i, "DEL", "looked:at", NULL);
-    (void)cli_take("looked:at", "20s");
+    (void)cli_acquire("looked:at", "20s");
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "looked:at", "--json"), &program), 0);
     cli_expect_json(program, "verdict", "held");
     cli_expect_json(program, "needed", "3");
@@ -136,7 +136,7 @@ END_TEST
 
 START_TEST(no_quorum_is_69_and_says_so)
 {
-    const char *handle = cli_take("kept", "20s");
+    const char *handle = cli_acquire("kept", "20s");
     for (unsigned i = 0; i < 3; i++)
         master_kill(cli_masters, i);
     struct program *program = NULL;

@@ -189,7 +189,7 @@ START_TEST(lock_whose_handle_nobody_could_get_is_not_taken)
     ck_assert_ptr_nonnull(strstr(program_err(program), "standard output is closed"));
     program_free(program);
     ck_assert_uint_eq(masters_with(cli_masters, "n:closed"), 0);
-    const char *handle = cli_take("n:closed", "20s"); /* releasing prints nothing */
+    const char *handle = cli_acquire("n:closed", "20s"); /* releasing prints nothing */
     ck_assert_int_eq(program_run(&how, REDLOCK("release", handle), NULL), 0);
 }
 END_TEST

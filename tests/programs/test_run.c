@@ -145,7 +145,7 @@ END_TEST
 
 START_TEST(case_112_try_wait_and_ttl_are_honoured)
 {
-    (void)cli_take("j:112:busy", "6s");
+    (void)cli_acquire("j:112:busy", "6s");
     int64_t begin = now_ms();
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("run", "--try", "j:112:busy", "--", "true"), NULL), 75);

@@ -109,7 +109,7 @@ END_TEST
 START_TEST(clock_back_while_it_waits_it_has_waited)
 {
     char wait[] = "1500ms";
-    (void)cli_take(SCENE_NAME, "30s");
+    (void)cli_acquire(SCENE_NAME, "30s");
     clock_begin();
     int64_t begin_ms = now_ms();
     struct program *program =

@@ -366,7 +366,7 @@ struct wait_scene {
 static void wait_scene_begin(struct wait_scene *scene)
 {
     char path[64], children[64];
-    scene->handle = cli_take(SCENE_NAME, "20s");
+    scene->handle = cli_acquire(SCENE_NAME, "20s");
     scene->run = program_start(NULL, REDLOCK("run", "-v", SCENE_NAME, "--", "echo", "started"));
     ck_assert(wait_until(strstr(program_err(scene->run), "; waiting in the queue\n") != NULL,
                          CLI_MOMENT_MS));

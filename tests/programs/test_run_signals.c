@@ -55,7 +55,7 @@ END_TEST
 
 START_TEST(signal_while_waiting_means_command_never_starts)
 {
-    (void)cli_take("waiting", "20s");
+    (void)cli_acquire("waiting", "20s");
     struct program *program =
         program_start(NULL, REDLOCK("run", "-v", "waiting", "--", "echo", "started"));
     ck_assert(wait_until(strstr(program_err(program), "; waiting in the queue\n") != NULL,
@@ -78,7 +78,7 @@ static void ignore_hangups(void)
 START_TEST(signal_that_caller_ignores_ends_no_wait)
 {
     static const struct program_how how = {.before_exec = ignore_hangups};
-    const char *handle = cli_take("waiting", "20s");
+    const char *handle = cli_acquire("waiting", "20s");
     struct program *program =
         program_start(&how, REDLOCK("run", "-v", "waiting", "--", "echo", "started"));
     ck_assert(wait_until(strstr(program_err(program), "; waiting in the queue\n") != NULL,
@@ -119,7 +119,7 @@ static void read_the_pipe(void)
 START_TEST(signal_after_grant_means_command_never_starts)
 {
     static const struct program_how how = {.before_exec = say_to_nobody};
-    const char *handle = cli_take("granted", "20s");
+    const char *handle = cli_acquire("granted", "20s");
     ck_assert_int_eq(pipe2(unread, O_CLOEXEC), 0);
     struct program *program =
         program_start(&how, REDLOCK("run", "-v", "granted", "--", "echo", "started"));

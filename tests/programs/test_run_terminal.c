@@ -298,7 +298,7 @@ static int who_waits_is_told(void *unused)
 {
     (void)unused;
     char handle[REDLOCK_HANDLE_MAX];
-    snprintf(handle, sizeof(handle), "%s", cli_take("tty", "20s"));
+    snprintf(handle, sizeof(handle), "%s", cli_acquire("tty", "20s"));
     child_expect(terminal_open(&tty));
     pid_t job = terminal_job(&tty, RUN("10s", "echo got=it."), JOB_FOREGROUND);
     child_expect(terminal_shows(&tty, "'tty' is held by another"));

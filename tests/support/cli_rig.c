@@ -69,7 +69,7 @@ bool cli_majority_has(const char *name)
     return masters_with(cli_masters, name) > cli_masters->n / 2;
 }
 
-const char *cli_take(const char *name, const char *ttl)
+const char *cli_acquire(const char *name, const char *ttl)
 {
     static char handle[REDLOCK_HANDLE_MAX];
     struct program *program = NULL;

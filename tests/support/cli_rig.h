@@ -54,6 +54,6 @@ void cli_expect_check(struct program *program, unsigned node, const char *check,
 struct program *cli_hold(const char *option, const char *name);
 
 /* `redlock lock`: the handle, good until the next call. */
-const char *cli_take(const char *name, const char *ttl);
+const char *cli_acquire(const char *name, const char *ttl);
 
 #endif

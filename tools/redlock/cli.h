@@ -1,18 +1,16 @@
 /* cli.h - what the parts of redlock(1) share: exit statuses, what was asked for, one line on
  * stderr that says why, and the way to a client.
  *
- *   main.c       the way in              cmd_run.c      run
- *   cli_options.c   the command line        cmd_lock.c     lock, extend, release
- *   cli_values.c    what options set
- *   cli_check.c     what goes together
- *   cli_signal.c    signals while waiting   cmd_inspect.c  inspect
- *   cli_client.c    a client, codes         cmd_status.c, status_*.c   status
- *   cli_nodes.c     which node list
- *   cli_take.c      taking a lock           cli_out.c      text and JSON
- *   cli_refused.c   why it was not had      cli_view.c     what masters know of a lock
- *   cli_nested.c    locks of callers        cli_outcome.c  the object of --json
- *   cli_patience.c  a word while waiting    cmd_break.c    break
- *                                         cmd_init.c     init
+ *   main.c            the way in              cmd_run.c      run
+ *   cli_options.c     the command line        cmd_lock.c     lock, extend, release
+ *   cli_values.c      what options set        cmd_inspect.c  inspect
+ *   cli_check.c       what goes together      cmd_status.c, status_*.c   status
+ *   cli_client.c      a client, codes         cmd_break.c    break
+ *   cli_nodes.c       which node list         cmd_init.c     init
+ *   cli_acquire.c     acquiring a lock        cli_out.c      text and JSON
+ *   cli_explain.c     why it was not had      cli_nested.c   locks of callers
+ *   cli_format_view.c what masters know       cli_outcome.c  the object of --json
+ *   cli_signal.c      signals while waiting   cli_patience.c a word while waiting
  */
 #ifndef CLI_H
 #define CLI_H
@@ -231,26 +229,26 @@ char *cli_nested_text(const struct cli *cli);
 /* A name that a `redlock run` above us holds, so that we would wait for ourselves; or NULL. */
 const char *cli_nested_in(const struct cli *cli);
 
-/* ---- cli_take.c ---- */
+/* ---- cli_acquire.c ---- */
 
-/* Take the lock; this fills in TTL and wait in `how`, which must have a report. *ret_lock is
+/* Acquire the lock; this fills in TTL and wait in `how`, which must have a report. *ret_lock is
  * NULL where it was not acquired; the status to leave with then may be 0 (-E 0). The caller
  * must have called cli_cancel_on_signals(). */
-int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
-             redlock_lock **ret_lock);
+int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
+                redlock_lock **ret_lock);
 
-/* ---- cli_refused.c ---- */
+/* ---- cli_explain.c ---- */
 
 /* Say why the lock was not acquired and what happens next, and with -v the votes. */
-void cli_say_refused(const struct cli *cli, redlock *client, int code,
-                     const redlock_report *report, const char *then);
+void cli_explain(const struct cli *cli, redlock *client, int code, const redlock_report *report,
+                 const char *then);
 /* The same as an object. */
-void cli_json_refused(const struct cli *cli, int code, const redlock_report *report,
+void cli_json_explain(const struct cli *cli, int code, const redlock_report *report,
                       int status);
 /* "held", "no quorum", "expired", "other kind", ... */
 const char *cli_result_word(int code);
 
-/* ---- cli_view.c: what redlock_inspect() tells ---- */
+/* ---- cli_format_view.c: what redlock_inspect() tells ---- */
 
 /* With room for all of it: some 200 KiB, not for a stack. */
 struct cli_info {
@@ -277,7 +275,7 @@ bool cli_is_free(int state);
 /* "plain", "reentrant", "fair", "read-write", "data", "free", "unknown". */
 const char *cli_state_word(int state);
 /* "held by a (2 holds), 5s left", "read by 3: a, b, c; 5s left; 2 wait": in one line. */
-struct cli_text cli_view_text(const struct cli_view *view);
+struct cli_text cli_format_view(const struct cli_view *view);
 /* The clients of the holders, as far as masters show them; to be freed. NULL: nothing is
  * known. */
 struct holder_clients;

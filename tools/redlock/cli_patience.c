@@ -21,8 +21,8 @@ static void *tell_in_time(void *context)
     while (!patience->over && why == 0)
         why = pthread_cond_timedwait(&patience->changed, &patience->mutex, &until);
     if (!patience->over)
-        cli_say_refused(patience->cli, patience->client, patience->code, &patience->report,
-                        patience->then);
+        cli_explain(patience->cli, patience->client, patience->code, &patience->report,
+                    patience->then);
     pthread_mutex_unlock(&patience->mutex);
     return NULL;
 }

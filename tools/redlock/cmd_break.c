@@ -75,7 +75,7 @@ static void show(const struct breaking *breaking)
     if (breaking->cli->json)
         return;
     printf("'%s': %s lock, %s\n", breaking->name.text, cli_state_word(view.state),
-           cli_view_text(&view).text);
+           cli_format_view(&view).text);
     cli_print_holders(&view, breaking->clients);
     fflush(stdout);
 }
@@ -136,7 +136,7 @@ static int refuse(const struct breaking *breaking, const char **ret_result)
     const char *name = breaking->name.text;
     *ret_result = no_lock;
     if (majority.state == REDLOCK_STATE_DATA) {
-        cli_say(cli, "'%s' is %s: it was left alone", name, cli_view_text(&majority).text);
+        cli_say(cli, "'%s' is %s: it was left alone", name, cli_format_view(&majority).text);
         return CLI_KIND;
     }
     if (any_endless(breaking->shown) && !cli->even_without_ttl) {

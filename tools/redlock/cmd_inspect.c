@@ -83,12 +83,12 @@ static void print_verdict(const struct cli *cli, const struct cli_info *info, in
         printf("'%s': unknown, too few masters answered (%u of %u needed)\n", name.text,
                all->needed, all->nodes);
     } else if (majority.state == REDLOCK_STATE_DATA) {
-        printf("'%s': %s\n", name.text, cli_view_text(&majority).text);
+        printf("'%s': %s\n", name.text, cli_format_view(&majority).text);
     } else if (majority.shown > 0) {
         printf("'%s': %s%s%s\n", name.text,
                majority.state == REDLOCK_STATE_PLAIN ? "" : cli_state_word(majority.state),
                majority.state == REDLOCK_STATE_PLAIN ? "" : " lock, ",
-               cli_view_text(&majority).text);
+               cli_format_view(&majority).text);
         cli_print_holders(&majority, clients);
     } else if (held > 0) {
         printf("'%s': nobody has a majority (%u of %u masters hold a key)\n", name.text, held,
@@ -97,7 +97,7 @@ static void print_verdict(const struct cli *cli, const struct cli_info *info, in
         printf("'%s': free, kept for a waiter (on %u of %u masters)\n", name.text, kept,
                all->nodes);
     } else {
-        printf("'%s': %s\n", name.text, cli_view_text(&majority).text);
+        printf("'%s': %s\n", name.text, cli_format_view(&majority).text);
     }
 }
 
@@ -108,7 +108,7 @@ static void print_text(const struct cli *cli, const struct cli_info *info, int c
         const redlock_node_info *node = &info->node[i];
         struct cli_view view = cli_view_of(info, i);
         if (node->answered)
-            printf("%s  %s\n", node->node, cli_view_text(&view).text);
+            printf("%s  %s\n", node->node, cli_format_view(&view).text);
         else
             printf("%s  failed: %s\n", node->node, node->text);
     }

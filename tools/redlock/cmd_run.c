@@ -71,7 +71,7 @@ static int run_command(struct run *run)
     run_terminal_open(&run->terminal);
     int why = run_start(run);
     if (why == 0)
-        run_watch(run);
+        run_supervise(run);
     run_terminal_close(run);
     return why;
 }
@@ -194,7 +194,7 @@ static int run_opened(struct run *run)
     how.auto_renew = 1;
     how.on_lost = run_lost;
     how.lost_context = run;
-    int status = cli_take(cli, run->client, &how, &run->lock);
+    int status = cli_acquire(cli, run->client, &how, &run->lock);
     bool took = run->lock != NULL;
     run->fencing_token = redlock_fencing_token(run->lock);
     if (took) {

@@ -1,12 +1,12 @@
 /* run.h - the parts of `redlock run`, which stays with the lock while the guard stays with
  * the command:
  *
- *   cmd_run.c       the order of things, and the exit status
- *   run_spawn.c     the guard's start, and then COMMAND's, with its environment
- *   run_watch.c     the lock, signals, and what the guard says
- *   run_terminal.c  job control, as between a shell and its jobs
- *   run_orphans.c   what to do when the guard itself was killed
- *   run_guard.c, run_child.c   the other process
+ *   cmd_run.c         the order of things, and the exit status
+ *   run_spawn.c       the guard's start, and then COMMAND's, with its environment
+ *   run_supervise.c   the lock, signals, and what the guard says
+ *   run_terminal.c    job control, as between a shell and its jobs
+ *   run_reap.c        what to do when the guard itself was killed
+ *   run_guard.c, run_child.c, run_terminate.c   the other process
  *
  * The library renews the lock, on its own thread. It tells us where the lock is lost; that it
  * was renewed is seen by looking, and the guard is told.
@@ -54,8 +54,8 @@ struct run {
 
     bool stop_asked; /* we were sent TSTP, and passed it on */
     bool int_passed_on;
-    bool ending; /* the guard has sent TERM or KILL */
-    bool ended;  /* all has ended: `status`, `why` and `ended_at_ns` are known */
+    bool terminating; /* the guard has sent TERM or KILL */
+    bool ended;       /* all has ended: `status`, `why` and `ended_at_ns` are known */
     bool guard_died;
     bool guard_late;   /* it did not act in time, and was killed */
     int not_run;       /* errno of exec */
@@ -75,8 +75,8 @@ int run_start(struct run *run);
 /* It has nothing left to do. */
 void run_guard_dismiss(struct run *run);
 
-/* ---- run_watch.c ---- */
-void run_watch(struct run *run); /* until all has ended */
+/* ---- run_supervise.c ---- */
+void run_supervise(struct run *run); /* until all has ended */
 void run_order(const struct run *run, enum guard_order_kind kind, int signal_number);
 void run_lost(void *run, redlock_lock *lock); /* a redlock_lost_fn */
 
@@ -90,9 +90,9 @@ void run_on_stopped(struct run *run, int signal_number);
 void run_on_continued(struct run *run);
 void run_terminal_close(struct run *run);
 
-/* ---- run_orphans.c ---- */
+/* ---- run_reap.c ---- */
 bool run_has_children(void);
 void run_strangers_note(struct run *run);
-void run_orphans_end(struct run *run); /* the guard is dead, or has to be */
+void run_reap_orphans(struct run *run); /* the guard is dead, or has to be */
 
 #endif

@@ -6,7 +6,7 @@
  *         |    `--- TERM: run is dead (the end of its stream) ------. |
  *         |    `--- TERM: COMMAND ended and left some of its group. | |
  *         |                                                        v v v
- *         |                 KILL: the deadline less margin       ENDING
+ *         |                 KILL: the deadline less margin    TERMINATING
  *         |                 has come, or grace is over             |
  *         |                        .------------------------------'|
  *         |                        v                               |
@@ -37,7 +37,7 @@
 #include "config_auto.h"
 
 #include "redlock/cli.h"
-#include "redlock/run_ending.h"
+#include "redlock/run_terminate.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -70,8 +70,8 @@ static void on_order(struct guard *guard, const struct guard_order *order)
         break;
     case GUARD_END:
         if (guard->phase == GUARD_PHASE_RUNNING)
-            guard_start_ending(guard, GUARD_WHY_LOST);
-        else if (guard->phase == GUARD_PHASE_ENDING)
+            guard_terminate(guard, GUARD_WHY_LOST);
+        else if (guard->phase == GUARD_PHASE_TERMINATING)
             guard_kill(guard);
         break;
     default:
@@ -100,7 +100,7 @@ static void on_control(struct guard *guard)
     guard->control_fd = -1;
     return_terminal(guard);
     if (guard->phase == GUARD_PHASE_RUNNING)
-        guard_start_ending(guard, GUARD_WHY_ALONE);
+        guard_terminate(guard, GUARD_WHY_ALONE);
 }
 
 static void on_exec(struct guard *guard)
@@ -150,10 +150,10 @@ static void on_time(struct guard *guard)
     int64_t now_ns = rl_clock_steady_ns(&guard->clock);
     bool running = guard->phase == GUARD_PHASE_RUNNING && !guard->ended;
     if (running && untimed(guard))
-        guard_start_ending(guard, GUARD_WHY_LOST);
-    else if (running && now_ns >= guard_ending_at_ns(guard))
-        guard_start_ending(guard, GUARD_WHY_DEADLINE);
-    else if (guard->phase == GUARD_PHASE_ENDING &&
+        guard_terminate(guard, GUARD_WHY_LOST);
+    else if (running && now_ns >= guard_terminate_at_ns(guard))
+        guard_terminate(guard, GUARD_WHY_DEADLINE);
+    else if (guard->phase == GUARD_PHASE_TERMINATING &&
              (untimed(guard) || now_ns >= guard->kill_at_ns))
         guard_kill(guard);
     else if (guard->phase == GUARD_PHASE_KILLING && now_ns >= guard->again_at_ns)
@@ -166,8 +166,8 @@ static int64_t due_ns(const struct guard *guard)
 {
     switch (guard->phase) {
     case GUARD_PHASE_RUNNING:
-        return guard_ending_at_ns(guard);
-    case GUARD_PHASE_ENDING:
+        return guard_terminate_at_ns(guard);
+    case GUARD_PHASE_TERMINATING:
         return guard->kill_at_ns;
     default:
         return guard->again_at_ns;
@@ -215,14 +215,14 @@ static bool all_ended(struct guard *guard)
         return false;
     bool anyone = guard_anyone_left(guard);
     if (anyone && guard->phase == GUARD_PHASE_RUNNING)
-        guard_start_ending(guard, GUARD_WHY_LEFTOVERS);
+        guard_terminate(guard, GUARD_WHY_LEFTOVERS);
     return !anyone;
 }
 
 /* Nothing is started where TERM would be due at once. */
 static void guard_command(struct guard *guard, const struct cli *cli)
 {
-    if (rl_clock_steady_ns(&guard->clock) >= guard_ending_at_ns(guard)) {
+    if (rl_clock_steady_ns(&guard->clock) >= guard_terminate_at_ns(guard)) {
         guard_tell(guard, GUARD_FAILED, ETIME);
         return;
     }

@@ -2,7 +2,7 @@
  * keeps messages whole. The guard is forked, so structs travel as they are.
  *
  *   run  --- start, deadlines, signals, end --->  guard  --- fork, exec --->  COMMAND
- *        <-- started, stopped, ending, ended ---
+ *        <-- started, stopped, terminating, ended ---
  *
  * The end of the stream is a message too: the other one is dead. */
 #ifndef RUN_GUARD_H
@@ -42,12 +42,12 @@ struct guard_order {
 };
 
 enum guard_news_kind {
-    GUARD_STARTED = 1, /* pid runs COMMAND */
-    GUARD_NOT_RUN = 2, /* value: errno of exec; the guard ends now */
-    GUARD_STOPPED = 3, /* value: the signal that stopped COMMAND */
-    GUARD_ENDING = 4,  /* value: enum guard_why; TERM or KILL was sent */
-    GUARD_ENDED = 5,   /* value: COMMAND's wait status; all has ended, the guard ends now */
-    GUARD_FAILED = 6   /* value: errno of what the guard needed and did not get; it ends now */
+    GUARD_STARTED = 1,     /* pid runs COMMAND */
+    GUARD_NOT_RUN = 2,     /* value: errno of exec; the guard ends now */
+    GUARD_STOPPED = 3,     /* value: the signal that stopped COMMAND */
+    GUARD_TERMINATING = 4, /* value: enum guard_why; TERM or KILL was sent */
+    GUARD_ENDED = 5,       /* value: COMMAND's wait status; all has ended, the guard ends now */
+    GUARD_FAILED = 6 /* value: errno of what the guard needed and did not get; it ends now */
 };
 
 enum guard_why {
@@ -61,7 +61,7 @@ enum guard_why {
 struct guard_news {
     int kind;
     int value;
-    int why; /* of ENDING and ENDED: enum guard_why */
+    int why; /* of TERMINATING and ENDED: enum guard_why */
     pid_t pid;
     int64_t at_ns; /* ENDED: when COMMAND itself had ended */
 };

@@ -111,7 +111,7 @@ static char *changes_make(const struct run *run, const char *handle, size_t *ret
 
 /* ---- the start of COMMAND ---- */
 
-/* A guard that was killed while we waited is found dead by run_watch(). */
+/* A guard that was killed while we waited is found dead by run_supervise(). */
 static int send_start(struct run *run, char *changes, size_t changes_len)
 {
     struct guard_start start;

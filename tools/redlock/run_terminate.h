@@ -1,12 +1,12 @@
-/* run_ending.h - inside the guard: its state, and how it ends COMMAND and what descends from
+/* run_terminate.h - inside the guard: its state, and how it ends COMMAND and what descends from
  * it. The picture is in run_guard.c. */
-#ifndef RUN_ENDING_H
-#define RUN_ENDING_H
+#ifndef RUN_TERMINATE_H
+#define RUN_TERMINATE_H
 
 #include "base/clock.h"
 #include "redlock/run_guard.h"
 
-enum guard_phase { GUARD_PHASE_RUNNING, GUARD_PHASE_ENDING, GUARD_PHASE_KILLING };
+enum guard_phase { GUARD_PHASE_RUNNING, GUARD_PHASE_TERMINATING, GUARD_PHASE_KILLING };
 
 struct guard {
     struct guard_start start;
@@ -14,7 +14,7 @@ struct guard {
     enum guard_phase phase;
     enum guard_why why;
     int64_t deadline_ns;
-    int64_t kill_at_ns;  /* ENDING */
+    int64_t kill_at_ns;  /* TERMINATING */
     int64_t again_at_ns; /* KILLING */
     int64_t again_ns;
     int control_fd; /* -1: run is dead */
@@ -36,10 +36,10 @@ void guard_tell(const struct guard *guard, enum guard_news_kind kind, int value)
 void guard_signal(const struct guard *guard, pid_t scope, int number);
 
 /* When TERM is due; where there is no grace to speak of it is KILL that is. */
-int64_t guard_ending_at_ns(const struct guard *guard);
+int64_t guard_terminate_at_ns(const struct guard *guard);
 
 /* TERM now and KILL later; with no time for that, KILL. Only while it is RUNNING. */
-void guard_start_ending(struct guard *guard, enum guard_why why);
+void guard_terminate(struct guard *guard, enum guard_why why);
 
 /* KILL, and again in a while. */
 void guard_kill(struct guard *guard);

@@ -1,4 +1,4 @@
-/* cli_take.c - takes the lock. */
+/* cli_acquire.c - acquires the lock. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -33,7 +33,7 @@ static int wait_on(const struct cli *cli, redlock *client, redlock_options *how,
     const char *then = code == REDLOCK_EHELD && queues ? "; waiting in the queue" : "; waiting";
     struct cli_patience patience = {.runs = false};
     if (code == REDLOCK_ENOQUORUM || cli->verbose)
-        cli_say_refused(cli, client, code, how->report, then);
+        cli_explain(cli, client, code, how->report, then);
     else
         cli_patience_begin(&patience, cli, client, code, how->report, then);
     code = try_once(cli, client, how, ret_lock);
@@ -55,8 +55,8 @@ static int try_and_wait(const struct cli *cli, redlock *client, redlock_options 
     return how->wait_ms == 0 ? code : wait_on(cli, client, how, code, ret_lock);
 }
 
-int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
-             redlock_lock **ret_lock)
+int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
+                redlock_lock **ret_lock)
 {
     how->ttl_ms = cli->ttl_ms;
     how->kind = cli->kind;
@@ -79,12 +79,12 @@ int cli_take(const struct cli *cli, redlock *client, redlock_options *how,
         cli_say_votes(cli, how->report);
         return CLI_OK;
     }
-    cli_say_refused(cli, client, code, how->report,
-                    nested && code == REDLOCK_EHELD
-                        ? ": behind the redlock run that this runs under, which would wait "
-                          "for itself (the same --owner is for that, but for a plain lock)"
-                        : "");
+    cli_explain(cli, client, code, how->report,
+                nested && code == REDLOCK_EHELD
+                    ? ": behind the redlock run that this runs under, which would wait "
+                      "for itself (the same --owner is for that, but for a plain lock)"
+                    : "");
     int status = code == REDLOCK_EHELD ? cli->not_acquired : cli_exit_of(code);
-    cli_json_refused(cli, code, how->report, status);
+    cli_json_explain(cli, code, how->report, status);
     return status;
 }

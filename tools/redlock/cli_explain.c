@@ -1,4 +1,4 @@
-/* cli_refused.c - the one line that says why a lock was not acquired. */
+/* cli_explain.c - the one line that says why a lock was not acquired. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"
@@ -131,8 +131,8 @@ static void say_kind(const struct cli *cli, const char *name, const redlock_repo
             : "");
 }
 
-void cli_say_refused(const struct cli *cli, redlock *client, int code,
-                     const redlock_report *report, const char *then)
+void cli_explain(const struct cli *cli, redlock *client, int code, const redlock_report *report,
+                 const char *then)
 {
     struct cli_text name = cli_names_text(cli);
     switch (code) {
@@ -186,7 +186,7 @@ const char *cli_result_word(int code)
     }
 }
 
-void cli_json_refused(const struct cli *cli, int code, const redlock_report *report, int status)
+void cli_json_explain(const struct cli *cli, int code, const redlock_report *report, int status)
 {
     FILE *out = cli_json_out(cli);
     if (!cli->json)

@@ -1,4 +1,4 @@
-/* cli_view.c - shows the state of a lock on a master, or on a majority, in words and as
+/* cli_format_view.c - shows the state of a lock on a master, or on a majority, in words and as
  * JSON. */
 #include "config_auto.h"
 
@@ -169,7 +169,7 @@ static void add_waiting(struct line *line, const struct cli_view *view)
         add(line, "; a writer is next");
 }
 
-struct cli_text cli_view_text(const struct cli_view *view)
+struct cli_text cli_format_view(const struct cli_view *view)
 {
     struct line line = {{""}, 0};
     switch (view->state) {

@@ -1,6 +1,6 @@
-/* run_orphans.c - the second line: the guard was killed, or did not do its work in time. The
- * kernel has killed COMMAND with it; what COMMAND had started has come to us, as the next
- * subreaper above, and is killed here. */
+/* run_reap.c - ends orphans, the second line: the guard was killed, or did not do its work in
+ * time. The kernel has killed COMMAND with it; what COMMAND had started has come to us, as the
+ * next subreaper above, and is killed here. */
 #include "config_auto.h"
 
 #include "redlock/proc_tree.h"
@@ -46,7 +46,7 @@ static bool kill_pass(const struct run *run)
     return anyone;
 }
 
-void run_orphans_end(struct run *run)
+void run_reap_orphans(struct run *run)
 {
     /* It may be stopped, or hang. Whether it is dead yet makes no difference to those below. */
     kill(run->guard, SIGKILL);

@@ -1,6 +1,6 @@
-/* run_watch.c - while COMMAND runs: signals go to it, by way of the guard, which knows whether
- * there is still somebody to signal; what the guard says is noted; and the guard is told how
- * the lock fares, which the library renews meanwhile. */
+/* run_supervise.c - while COMMAND runs: signals go to it, by way of the guard, which knows
+ * whether there is still somebody to signal; what the guard says is noted; and the guard is
+ * told how the lock fares, which the library renews meanwhile. */
 #include "config_auto.h"
 
 #include "redlock/run.h"
@@ -58,7 +58,7 @@ int64_t run_deadline_ns(struct run *run)
 static void look_at_lock(struct run *run)
 {
     if (atomic_load(&run->lost_ns) != 0) {
-        if (!run->ending)
+        if (!run->terminating)
             run_order(run, GUARD_END, 0);
         return;
     }
@@ -86,11 +86,11 @@ static void on_news(struct run *run, const struct guard_news *news)
     case GUARD_STARTED:
         break;
     case GUARD_STOPPED:
-        if (!run->ending)
+        if (!run->terminating)
             run_on_stopped(run, news->value);
         break;
-    case GUARD_ENDING:
-        run->ending = true;
+    case GUARD_TERMINATING:
+        run->terminating = true;
         run->why = news->value;
         if (news->value == GUARD_WHY_LEFTOVERS)
             cli_say(run->cli, "the command has ended and left others in its process group, "
@@ -165,7 +165,7 @@ static int64_t backstop_ns(const struct run *run)
 {
     int64_t lost_ns = atomic_load(&run->lost_ns);
     int64_t at_ns = run->deadline_ns - (run->times.margin_ns + run->give_up_ns) / 2;
-    bool unheard = lost_ns != 0 && !run->ending;
+    bool unheard = lost_ns != 0 && !run->terminating;
     return unheard && lost_ns + LOST_NS < at_ns ? lost_ns + LOST_NS : at_ns;
 }
 
@@ -193,7 +193,7 @@ static int timeout_ms(struct run *run)
     return wait_ns < 60 * RL_NS_PER_S ? (int)(wait_ns / RL_NS_PER_MS) + 1 : 60000;
 }
 
-void run_watch(struct run *run)
+void run_supervise(struct run *run)
 {
     continue_guard(run); /* it may have been stopped before its signals came to us */
     while (!run->ended) {
@@ -210,7 +210,7 @@ void run_watch(struct run *run)
         if (ready[1].revents)
             read_signals(run);
         if (!guard_lives) {
-            run_orphans_end(run);
+            run_reap_orphans(run);
             return;
         }
     }

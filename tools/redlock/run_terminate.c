@@ -1,7 +1,7 @@
-/* run_ending.c - see run_ending.h. */
+/* run_terminate.c - see run_terminate.h. */
 #include "config_auto.h"
 
-#include "redlock/run_ending.h"
+#include "redlock/run_terminate.h"
 
 #include "redlock/cli.h"
 #include "redlock/proc_tree.h"
@@ -90,7 +90,7 @@ void guard_kill(struct guard *guard)
 
 /* TERM now and KILL later; with no time for that, KILL. A stopped COMMAND is continued so
  * that it can act on its TERM. */
-void guard_start_ending(struct guard *guard, enum guard_why why)
+void guard_terminate(struct guard *guard, enum guard_why why)
 {
     assert(guard->phase == GUARD_PHASE_RUNNING);
     int64_t now_ns = rl_clock_steady_ns(&guard->clock);
@@ -99,17 +99,17 @@ void guard_start_ending(struct guard *guard, enum guard_why why)
     guard->kill_at_ns = now_ns + guard->start.times.grace_ns;
     if (guard->kill_at_ns > latest_ns)
         guard->kill_at_ns = latest_ns;
-    guard_tell(guard, GUARD_ENDING, (int)why);
+    guard_tell(guard, GUARD_TERMINATING, (int)why);
     if (why == GUARD_WHY_LOST || guard->kill_at_ns <= now_ns) {
         guard_kill(guard);
         return;
     }
-    guard->phase = GUARD_PHASE_ENDING;
+    guard->phase = GUARD_PHASE_TERMINATING;
     guard_signal(guard, scope_of(guard), SIGTERM);
     guard_signal(guard, scope_of(guard), SIGCONT);
 }
 
-int64_t guard_ending_at_ns(const struct guard *guard)
+int64_t guard_terminate_at_ns(const struct guard *guard)
 {
     const struct guard_times *times = &guard->start.times;
     return guard->deadline_ns -
