@@ -38,19 +38,25 @@ server_sources = %D%/cluster/server_talk.c %D%/cluster/server_talk.h %D%/cluster
 	%D%/cluster/servers.c %D%/cluster/servers.h %D%/cluster/servers_parts.h
 
 bin_redlock_bench_SOURCES = %D%/bench/main.c %D%/bench/bench.h %D%/bench/alloc.c \
-	%D%/bench/alloc.h %D%/bench/crowd.c %D%/bench/delay.c %D%/bench/delay.h \
-	%D%/bench/down.c %D%/bench/draw.c %D%/bench/draw.h %D%/bench/draw_svg.c \
-	%D%/bench/fair.c %D%/bench/fair_floor.c %D%/bench/fair_floor.h %D%/bench/fanout.c \
-	%D%/bench/floor.c %D%/bench/floor.h %D%/bench/group.c %D%/bench/group.h \
-	%D%/bench/handoff.c %D%/bench/rw.c %D%/bench/inflight.c %D%/bench/kinds.c \
-	%D%/bench/masters_cpu.c %D%/bench/masters_cpu.h %D%/bench/slice.c \
-	%D%/bench/nodes.c %D%/bench/nodes.h %D%/bench/nowait.c %D%/bench/options.c \
-	%D%/bench/pair.c %D%/bench/pipe.c %D%/bench/pipe.h %D%/bench/renew.c \
-	%D%/bench/report.c %D%/bench/compare.c %D%/bench/compare.h %D%/bench/machine.c \
-	%D%/bench/machine.h %D%/bench/report.h %D%/bench/requests.c %D%/bench/requests.h \
-	%D%/bench/rollback.c %D%/bench/shared.h %D%/bench/stall.c %D%/bench/start.c %D%/bench/stats.c \
-	%D%/bench/stats.h %D%/bench/subject.c %D%/bench/threads.c %D%/bench/wake.c \
-	%D%/bench/wake.h %D%/bench/worker.c $(server_sources)
+	%D%/bench/alloc.h %D%/bench/driver.c %D%/bench/options.c %D%/bench/slice.c \
+	%D%/bench/contenders/group.c %D%/bench/contenders/group.h \
+	%D%/bench/contenders/shared.h %D%/bench/contenders/worker.c %D%/bench/floor/floor.c \
+	%D%/bench/floor/floor.h %D%/bench/floor/floor_fair.c %D%/bench/floor/floor_fair.h \
+	%D%/bench/floor/floor_pipeline.c %D%/bench/floor/floor_pipeline.h \
+	%D%/bench/floor/floor_wakeup.c %D%/bench/floor/floor_wakeup.h \
+	%D%/bench/floor/requests.c %D%/bench/floor/requests.h %D%/bench/place/delay.c \
+	%D%/bench/place/delay.h %D%/bench/place/masters_cpu.c %D%/bench/place/masters_cpu.h \
+	%D%/bench/place/nodes.c %D%/bench/place/nodes.h %D%/bench/report/compare.c \
+	%D%/bench/report/compare.h %D%/bench/report/draw.c %D%/bench/report/draw.h \
+	%D%/bench/report/draw_svg.c %D%/bench/report/machine.c %D%/bench/report/machine.h \
+	%D%/bench/report/report.c %D%/bench/report/report.h %D%/bench/report/stats.c \
+	%D%/bench/report/stats.h %D%/bench/scenarios/async_release.c \
+	%D%/bench/scenarios/contention.c %D%/bench/scenarios/down.c %D%/bench/scenarios/fair.c \
+	%D%/bench/scenarios/fanout.c %D%/bench/scenarios/handoff.c \
+	%D%/bench/scenarios/inflight.c %D%/bench/scenarios/kinds.c %D%/bench/scenarios/pair.c \
+	%D%/bench/scenarios/renew.c %D%/bench/scenarios/rollback.c %D%/bench/scenarios/rw.c \
+	%D%/bench/scenarios/stall.c %D%/bench/scenarios/start.c \
+	%D%/bench/scenarios/threads.c $(server_sources)
 bin_redlock_bench_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools -iquote $(top_builddir)/tools
 bin_redlock_bench_LDADD = $(TOOL_LIBS)
 
@@ -58,7 +64,7 @@ bin_redlock_bench_LDADD = $(TOOL_LIBS)
 BUILT_SOURCES += %D%/bench/source.h
 EXTRA_DIST += %D%/bench/source.sh
 .PHONY: look-at-source
-%D%/bench/bin_redlock_bench-machine.$(OBJEXT): %D%/bench/source.h
+%D%/bench/report/bin_redlock_bench-machine.$(OBJEXT): %D%/bench/source.h
 %D%/bench/source.h: look-at-source
 	@$(MKDIR_P) %D%/bench && source=`sh $(srcdir)/%D%/bench/source.sh $(srcdir) $(VERSION)` && \
 	  echo "#define BENCH_SOURCE \"$$source\"" >$@.tmp && \

@@ -1,12 +1,20 @@
-/* bench.h - shared by the parts of redlock-bench: options, the masters to measure, subjects,
- * and the scenarios. A subject takes and gives a lock: the library, or a floor. */
+/* bench.h - shared by the parts of redlock-bench: options, the masters to measure, drivers,
+ * and the scenarios. A driver acquires and releases a lock: the library, or a floor.
+ *
+ *   main.c, options.c   the order of things, and the command line
+ *   driver.c, slice.c   the library as a driver, the loop that times drivers, its results
+ *   scenarios/          what is measured, a file each
+ *   floor/              the least that a client could do, on raw sockets
+ *   contenders/         processes that contend for one lock
+ *   place/              the masters: their addresses, a delay before them, their CPU time
+ *   report/             samples, figures, and how they are shown */
 #ifndef BENCH_H
 #define BENCH_H
 
 #include "cluster/servers.h"
-#include "bench/compare.h"
-#include "bench/report.h"
-#include "bench/stats.h"
+#include "bench/report/compare.h"
+#include "bench/report/report.h"
+#include "bench/report/stats.h"
 #include "cluster/server_talk.h"
 
 #include <redlock.h>
@@ -21,7 +29,7 @@ struct bench_options {
     const char *nodes_file; /* NULL: private masters */
     unsigned masters;       /* how many of them */
     unsigned rounds;
-    int64_t slice_ms; /* how long one subject is measured in one round */
+    int64_t slice_ms; /* how long one driver is measured in one round */
     int64_t memory_pairs;
     int64_t down_tries;
     int64_t hold_ms;     /* how long the locks of `renew` are held */
@@ -51,15 +59,15 @@ struct bench {
 /* -1: go on. Else leave with this status; help, or an error, has been written. */
 int bench_options_parse(struct bench_options *options, int argc, char **argv);
 
-/* One way to take and give a lock: the library's, or a floor's. */
-struct bench_subject {
+/* One way to acquire and release a lock: the library's, or a floor's. */
+struct bench_driver {
     const char *name;
     void *context;
-    bool (*take)(void *context);
-    bool (*give)(void *context);
+    bool (*acquire)(void *context);
+    bool (*release)(void *context);
 };
 
-/* One slice of one subject. */
+/* One slice of one driver. */
 struct bench_slice {
     uint64_t pairs;
     uint64_t failures;
@@ -101,15 +109,15 @@ struct bench_slice bench_many_run(struct bench_many *many, const struct bench_ma
                                   unsigned slots, int64_t duration_ms,
                                   struct bench_samples *samples);
 
-/* Take and give until `duration_ms` have passed and `pairs_min` were done. The time of each
- * successful take goes to `samples`, unless that is NULL. */
-struct bench_slice bench_measure(const struct bench_subject *subject, int64_t duration_ms,
+/* Acquire and release until `duration_ms` have passed and `pairs_min` were done. The time of
+ * each successful acquire goes to `samples`, unless that is NULL. */
+struct bench_slice bench_measure(const struct bench_driver *driver, int64_t duration_ms,
                                  uint64_t pairs_min, struct bench_samples *samples);
 
-/* Add a slice to the sums of its subject's other slices. */
+/* Add a slice to the sums of its driver's other slices. */
 void bench_slice_add(struct bench_slice *total, struct bench_slice slice);
 
-/* The figures of one subject, a value a round. */
+/* The figures of one driver, a value a round. */
 struct bench_series {
     double pairs[BENCH_ROUNDS_MAX];      /* a second */
     double cpu_us[BENCH_ROUNDS_MAX];     /* a pair */
@@ -123,13 +131,13 @@ struct bench_series {
 void bench_series_set(struct bench_series *series, unsigned round,
                       const struct bench_slice *total, struct bench_samples *samples);
 
-/* The library as a subject. Its options may be changed between slices. */
+/* The library as a driver. Its options may be changed between slices. */
 struct bench_library {
     redlock *client;
     redlock_lock *lock;
     redlock_options options;
     const char *name;
-    int code; /* the last take's result */
+    int code; /* the last acquire's result */
 };
 
 /* The configuration of every client of a run: the nodes. For private masters there is no
@@ -144,10 +152,10 @@ redlock_config bench_config_of_one(const struct bench *bench, const struct serve
 /* 0, or an exit status after a line on stderr. Waits until every master votes. */
 int bench_library_open(const redlock_config *config, const char *name, int64_t ttl_ms,
                        struct bench_library *ret_library);
-struct bench_subject bench_library_subject(struct bench_library *library);
+struct bench_driver bench_library_driver(struct bench_library *library);
 void bench_library_close(struct bench_library *library);
 
-/* Take the lock and give it back, to learn the form of a token. 0, or an exit status after a
+/* Acquire the lock and release it, to learn the form of a token. 0, or an exit status after a
  * line on stderr. */
 int bench_library_token(struct bench_library *library, char *ret_token, size_t size);
 
@@ -178,9 +186,9 @@ int bench_run_rollback(struct bench *bench);
 int bench_run_inflight(struct bench *bench);
 int bench_run_threads(struct bench *bench);
 int bench_run_handoff(struct bench *bench);
-int bench_run_crowd(struct bench *bench);
+int bench_run_contention(struct bench *bench);
 int bench_run_renew(struct bench *bench);
-int bench_run_nowait(struct bench *bench);
+int bench_run_async_release(struct bench *bench);
 int bench_run_rw(struct bench *bench);
 int bench_run_fair(struct bench *bench);
 int bench_run_kinds(struct bench *bench);

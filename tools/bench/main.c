@@ -3,10 +3,10 @@
 #include "config_auto.h"
 
 #include "bench/bench.h"
-#include "bench/draw.h"
-#include "bench/masters_cpu.h"
-#include "bench/nodes.h"
-#include "bench/shared.h"
+#include "bench/report/draw.h"
+#include "bench/place/masters_cpu.h"
+#include "bench/place/nodes.h"
+#include "bench/contenders/shared.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -16,14 +16,22 @@
 #include <unistd.h>
 
 const struct bench_scenario bench_scenarios[BENCH_SCENARIOS] = {
-    {"pair", bench_run_pair, false},       {"memory", bench_run_memory, false},
-    {"fanout", bench_run_fanout, true},    {"down", bench_run_down, true},
-    {"stall", bench_run_stall, true},      {"rollback", bench_run_rollback, true},
-    {"nowait", bench_run_nowait, false},   {"inflight", bench_run_inflight, false},
-    {"threads", bench_run_threads, false}, {"handoff", bench_run_handoff, false},
-    {"crowd", bench_run_crowd, false},     {"renew", bench_run_renew, false},
-    {"rw", bench_run_rw, false},           {"fair", bench_run_fair, true},
-    {"kinds", bench_run_kinds, true},      {"run", bench_run_start, false},
+    {"pair", bench_run_pair, false},
+    {"memory", bench_run_memory, false},
+    {"fanout", bench_run_fanout, true},
+    {"down", bench_run_down, true},
+    {"stall", bench_run_stall, true},
+    {"rollback", bench_run_rollback, true},
+    {"nowait", bench_run_async_release, false},
+    {"inflight", bench_run_inflight, false},
+    {"threads", bench_run_threads, false},
+    {"handoff", bench_run_handoff, false},
+    {"crowd", bench_run_contention, false},
+    {"renew", bench_run_renew, false},
+    {"rw", bench_run_rw, false},
+    {"fair", bench_run_fair, true},
+    {"kinds", bench_run_kinds, true},
+    {"run", bench_run_start, false},
 };
 
 /* The first CPU that we may run on is the only one from here on, for the masters too. */

@@ -2,7 +2,7 @@
 #include "config_auto.h"
 
 #include "bench/bench.h"
-#include "bench/masters_cpu.h"
+#include "bench/place/masters_cpu.h"
 
 #include <assert.h>
 
