@@ -154,11 +154,11 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/node/test_subscriber_bytes %D%/node/test_subscriber_channels \
 	%D%/node/test_subscriber_denied %D%/node/test_subscriber_hold \
 	%D%/node/test_subscriber_life %D%/node/test_subscriber_peer %D%/programs/test_chaos_check \
-	%D%/programs/test_chaos_excuse %D%/programs/test_chaos_figures \
-	%D%/programs/test_chaos_keys %D%/programs/test_chaos_live %D%/programs/test_chaos_lose \
+	%D%/programs/test_chaos_assumptions %D%/programs/test_chaos_figures \
+	%D%/programs/test_chaos_keys %D%/programs/test_chaos_progress %D%/programs/test_chaos_lose \
 	%D%/programs/test_chaos_proxy \
 	%D%/programs/test_chaos_report %D%/programs/test_chaos_schedule \
-	%D%/programs/test_chaos_shared %D%/programs/test_chaos_stall %D%/programs/test_chaos_store %D%/programs/test_chaos_talk \
+	%D%/programs/test_chaos_shared %D%/programs/test_chaos_stall %D%/programs/test_chaos_store %D%/programs/test_chaos_client_protocol \
 	%D%/programs/test_cli %D%/programs/test_cli_acl %D%/programs/test_cli_assume %D%/programs/test_cli_break %D%/programs/test_cli_fenced %D%/programs/test_cli_init \
 	%D%/programs/test_cli_holders %D%/programs/test_cli_lists %D%/programs/test_cli_members \
 	%D%/programs/test_cli_rolling \

@@ -72,15 +72,15 @@ EXTRA_DIST += %D%/bench/source.sh
 
 # All of it but main(): its tests link it too.
 noinst_LIBRARIES = %D%/libchaos.a
-%C%_libchaos_a_SOURCES = %D%/chaos/chaos.h %D%/chaos/check/able.c \
-	%D%/chaos/faults/ask.c %D%/chaos/faults/ask.h %D%/chaos/workload/broken.c \
+%C%_libchaos_a_SOURCES = %D%/chaos/chaos.h %D%/chaos/check/quorum_times.c \
+	%D%/chaos/faults/confirm.c %D%/chaos/faults/confirm.h %D%/chaos/workload/broken.c \
 	%D%/chaos/report/chart.c %D%/chaos/report/chart.h %D%/chaos/check/check.c \
 	%D%/chaos/check/check.h %D%/chaos/check/check_keys.c %D%/chaos/check/check_record.c \
 	%D%/chaos/workload/client.c %D%/chaos/faults/command.c %D%/chaos/faults/command.h \
 	%D%/chaos/place/compose.c %D%/chaos/place/compose.h \
-	%D%/chaos/place/compose_faults.c %D%/chaos/workload/crew.c \
-	%D%/chaos/workload/crew.h %D%/chaos/place/dir.c %D%/chaos/place/dir.h \
-	%D%/chaos/place/docker.c %D%/chaos/faults/excuse.c %D%/chaos/faults/fault.c \
+	%D%/chaos/place/compose_faults.c %D%/chaos/workload/workers.c \
+	%D%/chaos/workload/workers.h %D%/chaos/place/dir.c %D%/chaos/place/dir.h \
+	%D%/chaos/place/docker.c %D%/chaos/faults/assumptions.c %D%/chaos/faults/fault.c \
 	%D%/chaos/faults/fault.h %D%/chaos/faults/fault_command.c \
 	%D%/chaos/faults/fault_holder.c %D%/chaos/faults/fault_path.c %D%/chaos/place/file.c \
 	%D%/chaos/faults/fault_members.c %D%/chaos/faults/fault_warm.c %D%/chaos/faults/lose.c %D%/chaos/place/mark.c \
@@ -88,24 +88,24 @@ noinst_LIBRARIES = %D%/libchaos.a
 	%D%/chaos/check/heart.c %D%/chaos/report/html.c %D%/chaos/report/html_figures.c \
 	%D%/chaos/report/html_style.c %D%/chaos/report/html_tables.c %D%/chaos/report/json.c \
 	%D%/chaos/check/keys.c %D%/chaos/check/keys.h %D%/chaos/faults/kinds.c \
-	%D%/chaos/faults/kinds.h %D%/chaos/workload/lines.c %D%/chaos/workload/lines.h \
-	%D%/chaos/report/live.c %D%/chaos/report/live.h %D%/chaos/place/local.c \
+	%D%/chaos/faults/kinds.h %D%/chaos/workload/line_process.c %D%/chaos/workload/line_process.h \
+	%D%/chaos/report/progress.c %D%/chaos/report/progress.h %D%/chaos/place/local.c \
 	%D%/chaos/place/nodes.c %D%/chaos/place/nodes.h %D%/chaos/option_values.c \
-	%D%/chaos/option_values.h %D%/chaos/options.c %D%/chaos/options.h %D%/chaos/report/out.c %D%/chaos/report/out.h \
-	%D%/chaos/report/page.h %D%/chaos/place/pipe.c %D%/chaos/place/pipe.h \
-	%D%/chaos/place/place.h %D%/chaos/faults/play.c %D%/chaos/faults/play.h \
+	%D%/chaos/option_values.h %D%/chaos/options.c %D%/chaos/options.h %D%/chaos/report/format.c %D%/chaos/report/format.h \
+	%D%/chaos/report/page.h %D%/chaos/place/proxy_conn.c %D%/chaos/place/proxy_conn.h \
+	%D%/chaos/place/place.h %D%/chaos/faults/run_schedule.c %D%/chaos/faults/run_schedule.h \
 	%D%/chaos/place/prepare.c %D%/chaos/place/prepare.h %D%/chaos/faults/probe.c \
 	%D%/chaos/place/proxy.c %D%/chaos/place/proxy.h %D%/chaos/place/proxy_loop.c \
 	%D%/chaos/place/proxy_parts.h %D%/chaos/faults/random.c \
-	%D%/chaos/faults/random.h %D%/chaos/faults/reach.c %D%/chaos/check/record.c %D%/chaos/check/store.c %D%/chaos/check/store.h \
+	%D%/chaos/faults/random.h %D%/chaos/faults/reachability.c %D%/chaos/check/record.c %D%/chaos/check/store.c %D%/chaos/check/store.h \
 	%D%/chaos/check/record.h %D%/chaos/report/report.c %D%/chaos/report/report.h \
 	%D%/chaos/run.c %D%/chaos/run.h %D%/chaos/faults/schedule.c \
 	%D%/chaos/faults/schedule.h %D%/chaos/report/series.c %D%/chaos/check/stall.c \
 	%D%/chaos/check/stall.h %D%/chaos/report/stats.c %D%/chaos/report/stats.h \
-	%D%/chaos/report/stats_gaps.c %D%/chaos/check/story.c %D%/chaos/check/story.h \
+	%D%/chaos/report/stats_gaps.c %D%/chaos/check/hold_history.c %D%/chaos/check/hold_history.h \
 	%D%/chaos/report/svg.c %D%/chaos/report/svg_charts.c %D%/chaos/report/svg_close.c \
 	%D%/chaos/report/svg_histogram.c %D%/chaos/report/svg_holds.c \
-	%D%/chaos/report/svg_timeline.c %D%/chaos/workload/talk.c %D%/chaos/workload/talk.h \
+	%D%/chaos/report/svg_timeline.c %D%/chaos/workload/client_protocol.c %D%/chaos/workload/client_protocol.h \
 	%D%/chaos/check/verdict.c %D%/chaos/workload/worker.c %D%/chaos/workload/worker.h \
 	$(server_sources)
 %C%_libchaos_a_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools \

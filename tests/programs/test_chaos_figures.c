@@ -234,10 +234,10 @@ START_TEST(series_has_every_hold_in_its_interval)
     made_asks(&made, 9990 * MS, 1, 1);
     made_event(&made, 10 * SEC, CHAOS_REFUSED, 1, 1); /* the last moment is in it too */
     made_sort(&made);
-    struct chaos_story story;
+    struct chaos_hold_history hold_history;
     static struct chaos_series series;
-    chaos_story_read(&made.history, &story);
-    chaos_series_of(&made.history, &story, &series);
+    chaos_hold_history_read(&made.history, &hold_history);
+    chaos_series_of(&made.history, &hold_history, &series);
     uint64_t holds = 0;
     ck_assert_int_eq(series.every_ns * (int64_t)series.count, 10 * SEC);
     for (size_t i = 0; i < series.count; i++)
@@ -246,27 +246,27 @@ START_TEST(series_has_every_hold_in_its_interval)
     ck_assert_uint_eq(series.point[0].holds, 1);
     ck_assert_double_eq_tol(series.point[0].p99_ms, 1, 1e-9);
     ck_assert_uint_eq(series.point[series.count - 1].refusals, 1);
-    chaos_story_free(&story);
+    chaos_hold_history_free(&hold_history);
 }
 END_TEST
 
 /* ---- who reaches a majority when -------------------------------------------------------- */
 
-static uint64_t able_at(int64_t at_ns)
+static uint64_t quorum_at(int64_t at_ns)
 {
     size_t count;
-    struct chaos_able *able = chaos_able_list(&made.history, &count);
+    struct chaos_quorum_time *quorum = chaos_quorum_times(&made.history, &count);
     uint64_t clients = 0;
-    for (size_t i = 0; i < count && able[i].from_ns <= at_ns; i++)
-        clients = able[i].clients;
-    free(able);
+    for (size_t i = 0; i < count && quorum[i].from_ns <= at_ns; i++)
+        clients = quorum[i].clients;
+    free(quorum);
     return clients;
 }
 
 /* Three masters of five are hit, or two; what contenders 0 .. 3 can do then, and after it. */
 static const struct {
     enum chaos_fault_kind kind;
-    uint64_t nodes, clients, able;
+    uint64_t nodes, clients, quorum;
     bool guarded; /* for 3 s after it */
 } reaches[] = {
     {CHAOS_FAULT_KILL, 0x07, 0, 0x0, true},
@@ -296,12 +296,12 @@ START_TEST(faults_take_majority_away)
 {
     made_fault(&made, reaches[_i].kind, 2 * SEC, 4 * SEC, reaches[_i].nodes,
                reaches[_i].clients);
-    ck_assert_uint_eq(able_at(2 * SEC - 1), 0xf);
-    ck_assert_uint_eq(able_at(2 * SEC), reaches[_i].able);
-    ck_assert_uint_eq(able_at(4 * SEC - 1), reaches[_i].able);
-    ck_assert_uint_eq(able_at(4 * SEC), reaches[_i].guarded ? 0 : 0xf);
-    ck_assert_uint_eq(able_at(7 * SEC - 1), reaches[_i].guarded ? 0 : 0xf);
-    ck_assert_uint_eq(able_at(7 * SEC), 0xf);
+    ck_assert_uint_eq(quorum_at(2 * SEC - 1), 0xf);
+    ck_assert_uint_eq(quorum_at(2 * SEC), reaches[_i].quorum);
+    ck_assert_uint_eq(quorum_at(4 * SEC - 1), reaches[_i].quorum);
+    ck_assert_uint_eq(quorum_at(4 * SEC), reaches[_i].guarded ? 0 : 0xf);
+    ck_assert_uint_eq(quorum_at(7 * SEC - 1), reaches[_i].guarded ? 0 : 0xf);
+    ck_assert_uint_eq(quorum_at(7 * SEC), 0xf);
 }
 END_TEST
 
@@ -310,10 +310,10 @@ START_TEST(emptied_master_is_quarantined_by_markers)
 {
     made.options.markers = true;
     made_fault(&made, CHAOS_FAULT_FLUSHALL, 2 * SEC, 3 * SEC, 0x07, 0);
-    ck_assert_uint_eq(able_at(2 * SEC - 1), 0xf);
-    ck_assert_uint_eq(able_at(2 * SEC), 0);
-    ck_assert_uint_eq(able_at(6 * SEC - 1), 0);
-    ck_assert_uint_eq(able_at(6 * SEC), 0xf);
+    ck_assert_uint_eq(quorum_at(2 * SEC - 1), 0xf);
+    ck_assert_uint_eq(quorum_at(2 * SEC), 0);
+    ck_assert_uint_eq(quorum_at(6 * SEC - 1), 0);
+    ck_assert_uint_eq(quorum_at(6 * SEC), 0xf);
     ck_assert_int_eq(chaos_node_state(&made.history, 0, 4 * SEC), CHAOS_NODE_NO_VOTE);
 }
 END_TEST
@@ -323,8 +323,8 @@ START_TEST(guard_is_ours_alone)
 {
     made.options.client_cmd = "other";
     made_fault(&made, CHAOS_FAULT_KILL, 2 * SEC, 4 * SEC, 0x07, 0);
-    ck_assert_uint_eq(able_at(4 * SEC - 1), 0);
-    ck_assert_uint_eq(able_at(4 * SEC), 0xf);
+    ck_assert_uint_eq(quorum_at(4 * SEC - 1), 0);
+    ck_assert_uint_eq(quorum_at(4 * SEC), 0xf);
     ck_assert_int_eq(chaos_node_state(&made.history, 0, 4 * SEC), CHAOS_NODE_UP);
 }
 END_TEST
@@ -334,9 +334,9 @@ START_TEST(ring_and_dead_masters_add_up)
 {
     made_fault(&made, CHAOS_FAULT_KILL, 2 * SEC, 0, 0x3, 0);
     made_fault(&made, CHAOS_FAULT_RING, 3 * SEC, 4 * SEC, 0x1f, 0xf);
-    ck_assert_uint_eq(able_at(2 * SEC), 0xf);
-    ck_assert_uint_eq(able_at(3 * SEC), 0x4); /* 2 reaches 2, 3 and 4 */
-    ck_assert_uint_eq(able_at(9 * SEC), 0xf); /* and the dead ones stay dead */
+    ck_assert_uint_eq(quorum_at(2 * SEC), 0xf);
+    ck_assert_uint_eq(quorum_at(3 * SEC), 0x4); /* 2 reaches 2, 3 and 4 */
+    ck_assert_uint_eq(quorum_at(9 * SEC), 0xf); /* and the dead ones stay dead */
     ck_assert_int_eq(chaos_node_state(&made.history, 0, 9 * SEC), CHAOS_NODE_DOWN);
     ck_assert_int_eq(chaos_node_state(&made.history, 2, 9 * SEC), CHAOS_NODE_UP);
 }

@@ -329,7 +329,7 @@ START_TEST(memory_is_bounded)
     }
     ck_assert_uint_lt(sent, 64u << 20); /* what the kernel buffers, and no more */
     ck_assert_uint_le(atomic_load(&path_of(0, 0)->came[CHAOS_THERE]),
-                      atomic_load(&path_of(0, 0)->went[CHAOS_THERE]) + CHAOS_PIPE_ROOM);
+                      atomic_load(&path_of(0, 0)->went[CHAOS_THERE]) + CHAOS_CONN_ROOM);
     master_resume(masters, 0);
 }
 END_TEST
@@ -338,12 +338,12 @@ END_TEST
 START_TEST(connections_are_bounded)
 {
     struct chaos_path *path = path_of(0, 0);
-    for (int i = 0; i < 2 * CHAOS_PIPES_A_PATH; i++) {
+    for (int i = 0; i < 2 * CHAOS_CONNS_A_PATH; i++) {
         ck_assert(pongs(enter(0, 0)));
         atomic_fetch_add(&path->half_opens, 1);
         ck_assert(chaos_proxies_obey(proxies));
     }
-    ck_assert_uint_le(atomic_load(&path->connections), CHAOS_PIPES_A_PATH);
+    ck_assert_uint_le(atomic_load(&path->connections), CHAOS_CONNS_A_PATH);
     ck_assert(pongs(enter(1, 0)));
 }
 END_TEST

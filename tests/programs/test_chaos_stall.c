@@ -5,7 +5,7 @@
 #include "chaos_made.h"
 
 #include "chaos/check/stall.h"
-#include "chaos/check/story.h"
+#include "chaos/check/hold_history.h"
 #include "suite.h"
 
 #include <string.h>

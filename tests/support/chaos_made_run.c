@@ -61,33 +61,33 @@ static void draw_faults(struct made *made, const struct made_plan *plan, uint64_
 struct world {
     struct made *made;
     const struct made_plan *plan;
-    struct chaos_able *able;
-    size_t able_count;
+    struct chaos_quorum_time *quorum;
+    size_t quorum_time_count;
     uint64_t state;
     uint64_t value[CHAOS_NAMES_MAX];
     int64_t free_ns[CHAOS_NAMES_MAX]; /* from when on it can be granted */
 };
 
 /* When this contender can get a majority, from then on. */
-static int64_t able_from(struct world *world, unsigned client, int64_t at_ns)
+static int64_t quorum_from(struct world *world, unsigned client, int64_t at_ns)
 {
-    for (size_t i = 0; i < world->able_count; i++) {
-        int64_t to_ns =
-            i + 1 < world->able_count ? world->able[i + 1].from_ns : world->plan->seconds * SEC;
-        if (to_ns > at_ns && (world->able[i].clients & CHAOS_BIT(client)) != 0)
-            return at_ns > world->able[i].from_ns
+    for (size_t i = 0; i < world->quorum_time_count; i++) {
+        int64_t to_ns = i + 1 < world->quorum_time_count ? world->quorum[i + 1].from_ns
+                                                         : world->plan->seconds * SEC;
+        if (to_ns > at_ns && (world->quorum[i].clients & CHAOS_BIT(client)) != 0)
+            return at_ns > world->quorum[i].from_ns
                        ? at_ns
-                       : world->able[i].from_ns + draw_time(&world->state, 60 * MS);
+                       : world->quorum[i].from_ns + draw_time(&world->state, 60 * MS);
     }
     return world->plan->seconds * SEC + 1;
 }
 
-static bool others_are_able(const struct world *world, int64_t at_ns)
+static bool others_have_quorum(const struct world *world, int64_t at_ns)
 {
-    bool able = false;
-    for (size_t i = 0; i < world->able_count && world->able[i].from_ns <= at_ns; i++)
-        able = world->able[i].clients != 0;
-    return able;
+    bool quorum = false;
+    for (size_t i = 0; i < world->quorum_time_count && world->quorum[i].from_ns <= at_ns; i++)
+        quorum = world->quorum[i].clients != 0;
+    return quorum;
 }
 
 /* One turn of a contender: when it ends. */
@@ -99,9 +99,9 @@ static int64_t turn(struct world *world, unsigned client, int64_t at_ns)
     made_asks(made, at_ns, client, name);
     bool twice = world->plan->bad > 0 && draw(&world->state, world->plan->bad) == 0;
     int64_t begin = world->free_ns[name] > at_ns && !twice ? world->free_ns[name] : at_ns;
-    int64_t able = able_from(world, client, begin + draw_time(&world->state, 700000));
-    bool cut_off = able - begin > 200 * MS && others_are_able(world, begin);
-    begin = able;
+    int64_t quorum = quorum_from(world, client, begin + draw_time(&world->state, 700000));
+    bool cut_off = quorum - begin > 200 * MS && others_have_quorum(world, begin);
+    begin = quorum;
     if (cut_off || begin >= end_ns || begin - at_ns > 4 * SEC) {
         int64_t refused = at_ns + 4 * SEC < end_ns ? at_ns + 4 * SEC : end_ns - MS;
         made_event(made, refused > at_ns ? refused : at_ns, CHAOS_REFUSED, client, name);
@@ -132,7 +132,7 @@ void made_run(struct made *made, const struct made_plan *plan)
     made->options.seed = plan->seed;
     struct world world = {.made = made, .plan = plan, .state = plan->seed};
     draw_faults(made, plan, &world.state);
-    world.able = chaos_able_list(&made->history, &world.able_count);
+    world.quorum = chaos_quorum_times(&made->history, &world.quorum_time_count);
     int64_t next[CHAOS_CLIENTS_MAX];
     for (unsigned i = 0; i < plan->clients; i++)
         next[i] = (int64_t)draw(&world.state, (uint64_t)(30 * MS));
@@ -144,7 +144,7 @@ void made_run(struct made *made, const struct made_plan *plan)
             break;
         next[first] = turn(&world, first, next[first]);
     }
-    free(world.able);
+    free(world.quorum);
     for (unsigned i = 0; i < plan->names; i++)
         made->history.record[i] = world.value[i];
     made_sort(made);

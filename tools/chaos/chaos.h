@@ -5,14 +5,14 @@
  *   options.c                 the command line
  *   faults/schedule.c         which fault when: drawn from the seed before anything begins
  *   faults/kinds.c            the faults' words, and the assumptions that they break
- *   faults/reach.c            the contenders that a fault cuts off, and the state of a node
+ *   faults/reachability.c     the contenders that a fault cuts off, and the state of a node
  *   faults/fault*.c           faults: done, seen to have an effect, undone
  *   place/proxy.c             the proxies through which contenders reach the masters
  *   workload/worker.c         contenders: processes that take locks and write under them
  *   check/keys.c              the keys of the locks that the masters have during the run
  *   check/stall.c             times in which the machine did not let a process run
  *   check/check.c             the checker
- *   report/live.c             the terminal while it runs
+ *   report/progress.c         the terminal while it runs
  *   report/html.c, json.c ... the report */
 #ifndef CHAOS_H
 #define CHAOS_H
@@ -294,7 +294,7 @@ struct chaos_verdict {
     struct chaos_quantiles wait, hold, hand_off;
     double holds_per_s;
     double available; /* part of the time with a voting majority in which a lock was held or to be had */
-    int64_t unavailable_ns, able_ns;      /* it is 1 less the one by the other */
+    int64_t unavailable_ns, quorum_ns;      /* it is 1 less the one by the other */
     double asked_mean;                    /* --client: masters asked per hold; */
     unsigned asked_least;                 /* the fewest; both 0: nobody counted */
     /* The longest time in which a lock was asked for and not held, although a majority could

@@ -1,11 +1,11 @@
 /* main.c - redlock-chaos: contenders, faults, and a checker; the order of things. */
 #include "config_auto.h"
 
-#include "chaos/faults/ask.h"
+#include "chaos/faults/confirm.h"
 #include "chaos/check/keys.h"
 #include "chaos/place/nodes.h"
 #include "chaos/options.h"
-#include "chaos/faults/play.h"
+#include "chaos/faults/run_schedule.h"
 #include "chaos/place/prepare.h"
 #include "chaos/report/report.h"
 #include "chaos/faults/schedule.h"
@@ -112,8 +112,8 @@ static int make_schedule(struct chaos_run *run, struct chaos_options *options, u
     uint64_t asked = options->faults;
     if (options->lock == CHAOS_FAIR && run->nodes > 1)
         return chaos_usage("--kind fair is for one master, and these are %u", run->nodes);
-    chaos_ask_leave(run, options, named);
-    if (!chaos_play_possible(run, named, &options->faults, why, sizeof(why)))
+    chaos_confirm_faults(run, options, named);
+    if (!chaos_run_schedule_possible(run, named, &options->faults, why, sizeof(why)))
         return chaos_usage("%s", why);
     if (asked != 0 && options->faults == 0)
         return chaos_usage("none of these faults is possible here");
@@ -181,7 +181,7 @@ static bool start_run(struct chaos_run *run, char *why, size_t why_size)
     record->begun_ns = rl_clock_now_ns();
     run->keys = chaos_keys_start(run, why, why_size);
     return run->keys != NULL &&
-           chaos_crew_start(&run->crew, run->options, record, run->proxies, why, why_size);
+           chaos_workers_start(&run->workers, run->options, record, run->proxies, why, why_size);
 }
 
 /* ---- end ------------------------------------------------------------------------------- */
@@ -235,8 +235,8 @@ static void end_run(struct chaos_run *run, struct chaos_history *ret_history)
         .load = run->load,
     };
     chaos_end_contenders(run, ret_history);
-    ret_history->kill_count = run->crew.kill_count;
-    ret_history->kills = run->crew.kills;
+    ret_history->kill_count = run->workers.kill_count;
+    ret_history->kills = run->workers.kills;
     chaos_keys_stop(run->keys);
     ret_history->stays = chaos_keys_stays(run->keys, &ret_history->stay_count);
     while (ret_history->fault_count < run->fault_count &&
@@ -262,7 +262,7 @@ static int conclude(struct chaos_run *run)
     static struct chaos_history history;
     static struct chaos_verdict verdict;
     end_run(run, &history);
-    chaos_live_end(&run->live);
+    chaos_progress_end(&run->display);
     chaos_check(&history, &verdict);
     chaos_report_text(&history, &verdict, stdout);
     int status = verdict.exit_status;
@@ -271,11 +271,11 @@ static int conclude(struct chaos_run *run)
     free((void *)history.events);
     free((void *)history.stays);
     free((void *)history.stalls);
-    free(run->crew.kills);
+    free(run->workers.kills);
     return status;
 }
 
-static int play(struct chaos_run *run)
+static int run_schedule(struct chaos_run *run)
 {
     int number;
     char why[512] = "";
@@ -283,8 +283,8 @@ static int play(struct chaos_run *run)
         fail(why);
         return chaos_run_signals(&number) > 0 ? SHOWN_NOTHING : EX_UNAVAILABLE;
     }
-    chaos_live_begin(&run->live, stderr, run->options->duration_ms * RL_NS_PER_MS);
-    chaos_play(run);
+    chaos_progress_begin(&run->display, stderr, run->options->duration_ms * RL_NS_PER_MS);
+    chaos_run_schedule(run);
     return conclude(run);
 }
 
@@ -312,7 +312,7 @@ int main(int argc, char **argv)
     status = make_schedule(&run, &options, named);
     if (status < 0) {
         announce(&run);
-        status = play(&run);
+        status = run_schedule(&run);
     }
     clean_up(&run);
     chaos_record_free(run.record);

@@ -73,7 +73,7 @@ bool chaos_run_is_over(const struct chaos_run *run)
            chaos_now_ns() >= run->options->duration_ms * RL_NS_PER_MS;
 }
 
-/* ---- the live display ------------------------------------------------------------------ */
+/* ---- the display ----------------------------------------------------------------------- */
 
 /* Two contenders that hold one lock at one moment, and do not both read. The first is checked
  * again after the second, so each counted overlap is certain. The checker finds the others in
@@ -166,18 +166,18 @@ static void draw(struct chaos_run *run)
         progress.holds += atomic_load(&run->record->seat[i].holds);
     for (unsigned i = 0; i < run->nodes; i++)
         progress.node[i] = state_of(run, i);
-    chaos_live_draw(&run->live, &progress);
+    chaos_progress_draw(&run->display, &progress);
 }
 
 static void look_around(struct chaos_run *run)
 {
     char why[200];
-    if (run->record == NULL || run->crew.record == NULL)
+    if (run->record == NULL || run->workers.record == NULL)
         return;
     if (!run->ending) {
         if (!is_excused(run))
             look_for_two(run);
-        if (!chaos_crew_fine(&run->crew, why, sizeof(why)))
+        if (!chaos_workers_fine(&run->workers, why, sizeof(why)))
             chaos_run_fail(run, "%s", why);
         if (chaos_proxies_gone(run->proxies))
             chaos_run_fail(run, "the process of the proxies has ended");

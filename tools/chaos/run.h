@@ -2,8 +2,8 @@
 #ifndef CHAOS_RUN_H
 #define CHAOS_RUN_H
 
-#include "chaos/workload/crew.h"
-#include "chaos/report/live.h"
+#include "chaos/workload/workers.h"
+#include "chaos/report/progress.h"
 #include "chaos/place/place.h"
 #include "chaos/place/proxy.h"
 
@@ -13,8 +13,8 @@ struct chaos_run {
     struct chaos_record *record;
     struct chaos_proxies *proxies;
     struct chaos_keys *keys;
-    struct chaos_crew crew;
-    struct chaos_live live;
+    struct chaos_workers workers;
+    struct chaos_progress_display display;
     size_t fault_count;
     struct chaos_fault *faults; /* CHAOS_FAULTS_MAX */
     unsigned nodes;

@@ -19,7 +19,7 @@ static const char scenario[] = "threads: blocking calls on one client, a name ea
 static const char floor_name[] = "floor, same bytes";
 
 struct worker {
-    struct crew *crew;
+    struct pool *pool;
     pthread_t thread;
     char name[32];
     uint64_t pairs;
@@ -27,7 +27,7 @@ struct worker {
 };
 
 /* Threads that wait until they are told to begin, and then run until `end_ns`. */
-struct crew {
+struct pool {
     redlock *client;
     redlock_options options;
     pthread_mutex_t mutex;
@@ -46,7 +46,7 @@ struct threads_run {
     struct bench *bench;
     struct bench_library library;
     struct bench_pipeline *pipeline;
-    struct crew crew;
+    struct pool pool;
     double ours[BENCH_ROUNDS_MAX];
     double ours_us[BENCH_ROUNDS_MAX];
     double floors[BENCH_ROUNDS_MAX];
@@ -56,10 +56,10 @@ struct threads_run {
 
 static void run_pairs(struct worker *worker, int64_t end_ns)
 {
-    struct crew *crew = worker->crew;
+    struct pool *pool = worker->pool;
     redlock_lock *lock;
     do {
-        bool fine = redlock_try(crew->client, worker->name, &crew->options, &lock) == 0 &&
+        bool fine = redlock_try(pool->client, worker->name, &pool->options, &lock) == 0 &&
                     redlock_release(lock) == 0;
         if (bench_now_ns() >= end_ns)
             break;
@@ -71,77 +71,77 @@ static void run_pairs(struct worker *worker, int64_t end_ns)
 static void *work(void *context)
 {
     struct worker *worker = context;
-    struct crew *crew = worker->crew;
-    unsigned index = (unsigned)(worker - crew->worker);
+    struct pool *pool = worker->pool;
+    unsigned index = (unsigned)(worker - pool->worker);
     uint64_t slice = 0;
-    pthread_mutex_lock(&crew->mutex);
-    while (!crew->over) {
-        if (crew->slice == slice || index >= crew->wanted) {
-            slice = crew->slice;
-            pthread_cond_wait(&crew->begin, &crew->mutex);
+    pthread_mutex_lock(&pool->mutex);
+    while (!pool->over) {
+        if (pool->slice == slice || index >= pool->wanted) {
+            slice = pool->slice;
+            pthread_cond_wait(&pool->begin, &pool->mutex);
             continue;
         }
-        slice = crew->slice;
-        int64_t end_ns = crew->end_ns;
-        pthread_mutex_unlock(&crew->mutex);
+        slice = pool->slice;
+        int64_t end_ns = pool->end_ns;
+        pthread_mutex_unlock(&pool->mutex);
         run_pairs(worker, end_ns);
-        pthread_mutex_lock(&crew->mutex);
-        if (--crew->busy == 0)
-            pthread_cond_signal(&crew->all_done);
+        pthread_mutex_lock(&pool->mutex);
+        if (--pool->busy == 0)
+            pthread_cond_signal(&pool->all_done);
     }
-    pthread_mutex_unlock(&crew->mutex);
+    pthread_mutex_unlock(&pool->mutex);
     return NULL;
 }
 
-static struct bench_slice run_crew(struct crew *crew, unsigned threads, int64_t duration_ms)
+static struct bench_slice run_pool(struct pool *pool, unsigned threads, int64_t duration_ms)
 {
     struct bench_slice slice = {0};
     struct bench_meter meter = bench_meter_start();
-    pthread_mutex_lock(&crew->mutex);
-    crew->wanted = crew->busy = threads;
-    crew->end_ns = meter.start_ns + duration_ms * 1000000;
-    crew->slice++;
-    pthread_cond_broadcast(&crew->begin);
-    while (crew->busy > 0)
-        pthread_cond_wait(&crew->all_done, &crew->mutex);
-    pthread_mutex_unlock(&crew->mutex);
+    pthread_mutex_lock(&pool->mutex);
+    pool->wanted = pool->busy = threads;
+    pool->end_ns = meter.start_ns + duration_ms * 1000000;
+    pool->slice++;
+    pthread_cond_broadcast(&pool->begin);
+    while (pool->busy > 0)
+        pthread_cond_wait(&pool->all_done, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
     /* Each thread's last pair ends after the time, and counts in neither. */
-    bench_meter_stop(&meter, crew->end_ns, &slice);
+    bench_meter_stop(&meter, pool->end_ns, &slice);
     for (unsigned i = 0; i < threads; i++) {
-        slice.pairs += crew->worker[i].pairs;
-        slice.failures += crew->worker[i].failures;
-        crew->worker[i].pairs = crew->worker[i].failures = 0;
+        slice.pairs += pool->worker[i].pairs;
+        slice.failures += pool->worker[i].failures;
+        pool->worker[i].pairs = pool->worker[i].failures = 0;
     }
     return slice;
 }
 
-static bool start_crew(struct crew *crew)
+static bool start_pool(struct pool *pool)
 {
-    pthread_mutex_init(&crew->mutex, NULL);
-    pthread_cond_init(&crew->begin, NULL);
-    pthread_cond_init(&crew->all_done, NULL);
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->begin, NULL);
+    pthread_cond_init(&pool->all_done, NULL);
     for (unsigned i = 0; i < THREADS_MAX; i++) {
-        struct worker *worker = &crew->worker[i];
-        worker->crew = crew;
+        struct worker *worker = &pool->worker[i];
+        worker->pool = pool;
         snprintf(worker->name, sizeof(worker->name), "redlock-bench:thrds:%03u", i);
         if (!bench_thread_start(&worker->thread, work, worker))
             return false;
-        crew->threads++;
+        pool->threads++;
     }
     return true;
 }
 
-static void end_crew(struct crew *crew)
+static void end_pool(struct pool *pool)
 {
-    pthread_mutex_lock(&crew->mutex);
-    crew->over = true;
-    pthread_cond_broadcast(&crew->begin);
-    pthread_mutex_unlock(&crew->mutex);
-    for (unsigned i = 0; i < crew->threads; i++)
-        pthread_join(crew->worker[i].thread, NULL);
-    pthread_cond_destroy(&crew->all_done);
-    pthread_cond_destroy(&crew->begin);
-    pthread_mutex_destroy(&crew->mutex);
+    pthread_mutex_lock(&pool->mutex);
+    pool->over = true;
+    pthread_cond_broadcast(&pool->begin);
+    pthread_mutex_unlock(&pool->mutex);
+    for (unsigned i = 0; i < pool->threads; i++)
+        pthread_join(pool->worker[i].thread, NULL);
+    pthread_cond_destroy(&pool->all_done);
+    pthread_cond_destroy(&pool->begin);
+    pthread_mutex_destroy(&pool->mutex);
 }
 
 static void measure_round(struct threads_run *run, unsigned threads, unsigned round)
@@ -151,12 +151,12 @@ static void measure_round(struct threads_run *run, unsigned threads, unsigned ro
     int64_t slice_ms = run->bench->options.slice_ms / (3 * SLICES);
     for (unsigned i = 0; i < SLICES; i++) {
         if (i % 2 == 1)
-            bench_slice_add(&ours, run_crew(&run->crew, threads, slice_ms));
+            bench_slice_add(&ours, run_pool(&run->pool, threads, slice_ms));
         if (run->pipeline != NULL)
             bench_slice_add(&floors,
                             bench_pipeline_run(run->pipeline, threads, slice_ms, NULL));
         if (i % 2 == 0)
-            bench_slice_add(&ours, run_crew(&run->crew, threads, slice_ms));
+            bench_slice_add(&ours, run_pool(&run->pool, threads, slice_ms));
     }
     run->ours[round] = (double)ours.pairs / ours.seconds;
     run->ours_us[round] = ours.pairs > 0 ? ours.cpu_us / (double)ours.pairs : 0;
@@ -203,17 +203,17 @@ static int measure_all(struct threads_run *run)
     if (status == 0 && bench->floors)
         status = bench_pipeline_open(bench, BENCH_SAME_BYTES, token, TTL_MS, &run->pipeline);
     if (status == 0) {
-        run->crew.client = run->library.client;
-        run->crew.options = run->library.options;
-        if (!start_crew(&run->crew))
+        run->pool.client = run->library.client;
+        run->pool.options = run->library.options;
+        if (!start_pool(&run->pool))
             status = EX_OSERR;
         for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]) && status == 0; c++) {
-            run_crew(&run->crew, counts[c], WARM_UP_MS);
+            run_pool(&run->pool, counts[c], WARM_UP_MS);
             for (unsigned round = 0; round < bench->options.rounds; round++)
                 measure_round(run, counts[c], round);
             report(run, counts[c]);
         }
-        end_crew(&run->crew);
+        end_pool(&run->pool);
     }
     bench_pipeline_close(run->pipeline);
     bench_library_close(&run->library);

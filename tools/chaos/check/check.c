@@ -12,7 +12,7 @@
  *   scarce        locks that were available for too small a part of the time
  *
  * A finding is excused if a fault that breaks a documented assumption can have caused it:
- * faults/excuse.c has the rule. */
+ * faults/assumptions.c has the rule. */
 #include "config_auto.h"
 
 #include "chaos/check/check.h"
@@ -77,7 +77,7 @@ static void find_overlap(struct chaos_found *found, const struct chaos_hold *ear
         .name = later->name,
         .client = later->client,
         .other = earlier->client,
-        .by = chaos_excuse(found->history, earlier->asked_ns, later->at_ns, false),
+        .by = chaos_broken_assumption(found->history, earlier->asked_ns, later->at_ns, false),
     };
     finding.excused = finding.by != NULL;
     snprintf(finding.text, sizeof(finding.text),
@@ -95,12 +95,12 @@ static void find_overlap(struct chaos_found *found, const struct chaos_hold *ear
  * because a contender has one hold at a time, except killed contenders. */
 static void check_overlaps(struct chaos_found *found, unsigned name)
 {
-    const struct chaos_story *story = found->story;
-    size_t first = story->first_hold[name], last = story->first_hold[name + 1];
+    const struct chaos_hold_history *hold_history = found->hold_history;
+    size_t first = hold_history->first_hold[name], last = hold_history->first_hold[name + 1];
     const struct chaos_hold **open = chaos_room(last - first, sizeof(*open));
     size_t count = 0;
     for (size_t i = first; i < last; i++) {
-        const struct chaos_hold *hold = &story->hold[i];
+        const struct chaos_hold *hold = &hold_history->hold[i];
         if (hold->end_ns <= hold->at_ns)
             continue; /* over before it began: nobody believed in it */
         size_t kept = 0;
@@ -119,10 +119,11 @@ static void check_overlaps(struct chaos_found *found, unsigned name)
 
 static void check_tokens(struct chaos_found *found, unsigned name)
 {
-    const struct chaos_story *story = found->story;
+    const struct chaos_hold_history *hold_history = found->hold_history;
     const struct chaos_hold *highest = NULL;
-    for (size_t i = story->first_hold[name]; i < story->first_hold[name + 1]; i++) {
-        const struct chaos_hold *hold = &story->hold[i];
+    for (size_t i = hold_history->first_hold[name]; i < hold_history->first_hold[name + 1];
+         i++) {
+        const struct chaos_hold *hold = &hold_history->hold[i];
         if (hold->token == 0 || hold->end_ns <= hold->at_ns)
             continue;
         if (highest == NULL || hold->token > highest->token) {
@@ -135,7 +136,7 @@ static void check_tokens(struct chaos_found *found, unsigned name)
             .name = name,
             .client = hold->client,
             .other = highest->client,
-            .by = chaos_excuse(found->history, 0, hold->at_ns, true),
+            .by = chaos_broken_assumption(found->history, 0, hold->at_ns, true),
         };
         finding.excused = finding.by != NULL;
         snprintf(finding.text, sizeof(finding.text),
@@ -154,7 +155,7 @@ static void check_orphans(struct chaos_found *found)
         struct chaos_finding finding = {
             .what = CHAOS_ORPHAN,
             .at_ns = found->history->duration_ns,
-            .by = chaos_excuse_orphans(found->history, node),
+            .by = chaos_step_back_of(found->history, node),
         };
         finding.excused = finding.by != NULL;
         snprintf(finding.text, sizeof(finding.text),
@@ -197,7 +198,7 @@ static void check_available(struct chaos_found *found)
     const struct chaos_history *history = found->history;
     const struct chaos_verdict *verdict = found->verdict;
     double least = history->options->min_available;
-    if (verdict->able_ns == 0 || verdict->available >= least)
+    if (verdict->quorum_ns == 0 || verdict->available >= least)
         return;
     struct chaos_finding finding = {
         .what = CHAOS_SCARCE,
@@ -211,7 +212,7 @@ static void check_available(struct chaos_found *found)
         chaos_stalled_ns(history, UINT64_MAX, UINT64_MAX, 0, history->duration_ns);
     int64_t held_against_ns = verdict->unavailable_ns - stalled_ns;
     finding.stalled = finding.excused =
-        (double)held_against_ns <= (1 - least) * (double)verdict->able_ns;
+        (double)held_against_ns <= (1 - least) * (double)verdict->quorum_ns;
     snprintf(
         finding.text, sizeof(finding.text),
         "locks were to be had %.4g %% of the time in which a majority could vote, and %.4g "
@@ -250,10 +251,10 @@ static int by_time(const void *left, const void *right)
 void chaos_check(const struct chaos_history *history, struct chaos_verdict *ret_verdict)
 {
     assert(history->nodes <= REDLOCK_NODES_MAX && history->options->names <= CHAOS_NAMES_MAX);
-    struct chaos_story story;
-    struct chaos_found found = {history, &story, ret_verdict};
+    struct chaos_hold_history hold_history;
+    struct chaos_found found = {history, &hold_history, ret_verdict};
     memset(ret_verdict, 0, sizeof(*ret_verdict));
-    chaos_story_read(history, &story);
+    chaos_hold_history_read(history, &hold_history);
     for (unsigned name = 0; name < CHAOS_NAMES_MAX; name++) {
         check_overlaps(&found, name);
         check_tokens(&found, name);
@@ -261,12 +262,12 @@ void chaos_check(const struct chaos_history *history, struct chaos_verdict *ret_
     chaos_check_record(&found);
     check_orphans(&found);
     chaos_check_keys(&found);
-    chaos_stats_figures(history, &story, ret_verdict);
+    chaos_stats_figures(history, &hold_history, ret_verdict);
     check_recovery(&found);
     check_available(&found);
     sum_up_stalls(history, ret_verdict);
     qsort(ret_verdict->finding, ret_verdict->finding_count, sizeof(ret_verdict->finding[0]),
           by_time);
     chaos_check_verdict(&found);
-    chaos_story_free(&story);
+    chaos_hold_history_free(&hold_history);
 }

@@ -63,13 +63,15 @@ static bool is_explained(const struct chaos_history *history, unsigned node,
 
 /* The contenders that may have set a key that belongs to no hold. They had a try under way when
  * the key was first seen, or a moment before. */
-static uint64_t who_tried(const struct chaos_story *story, const struct chaos_stay *stay)
+static uint64_t who_tried(const struct chaos_hold_history *hold_history,
+                          const struct chaos_stay *stay)
 {
     uint64_t clients = 0;
-    for (size_t i = story->first_try[stay->name]; i < story->first_try[stay->name + 1]; i++)
-        if (story->try[i].from_ns <= stay->from_ns &&
-            story->try[i].to_ns >= stay->from_ns - SEEN_LATE_NS)
-            clients |= CHAOS_BIT(story->try[i].client);
+    for (size_t i = hold_history->first_try[stay->name];
+         i < hold_history->first_try[stay->name + 1]; i++)
+        if (hold_history->try[i].from_ns <= stay->from_ns &&
+            hold_history->try[i].to_ns >= stay->from_ns - SEEN_LATE_NS)
+            clients |= CHAOS_BIT(hold_history->try[i].client);
     return clients;
 }
 
@@ -101,7 +103,8 @@ static int64_t stalled_ns(const struct chaos_history *history, uint64_t clients,
     return longest_ns;
 }
 
-/* The part of [from_ns, to_ns] that stalls explain. A node's time limit is a share of the ttl. */
+/* The part of [from_ns, to_ns] that stalls explain. A node's time limit is a share of the ttl.
+ */
 static int64_t lost_ns(const struct chaos_history *history, uint64_t clients, unsigned node,
                        int64_t from_ns, int64_t to_ns)
 {
@@ -126,7 +129,8 @@ static void judge(struct chaos_found *found, const struct chaos_stay *stay,
     int64_t ttl_ns = history->options->ttl_ms * CHAOS_MS;
     int64_t since_ns = hold != NULL ? hold->end_ns : stay->from_ns;
     int64_t over_ns = hold != NULL ? hold->until_ns : stay->from_ns + ttl_ns;
-    uint64_t clients = hold != NULL ? CHAOS_BIT(hold->client) : who_tried(found->story, stay);
+    uint64_t clients =
+        hold != NULL ? CHAOS_BIT(hold->client) : who_tried(found->hold_history, stay);
     int64_t killed_ns = hold != NULL ? hold->asked_ns : stay->from_ns - ttl_ns;
     if (stay->to_ns < since_ns + ttl_ns / 2 || stay->to_ns < over_ns - ttl_ns / EARLY_PART ||
         is_explained(history, stay->node, hold, since_ns - ttl_ns, stay->to_ns) ||
@@ -168,19 +172,19 @@ static int by_key(const void *left, const void *right)
 
 static void check_stays(struct chaos_found *found)
 {
-    const struct chaos_story *story = found->story;
-    const struct chaos_hold **holds = chaos_room(story->hold_count, sizeof(*holds));
-    for (size_t i = 0; i < story->hold_count; i++)
-        holds[i] = &story->hold[i];
-    if (story->hold_count > 0)
-        qsort(holds, story->hold_count, sizeof(*holds), by_key);
+    const struct chaos_hold_history *hold_history = found->hold_history;
+    const struct chaos_hold **holds = chaos_room(hold_history->hold_count, sizeof(*holds));
+    for (size_t i = 0; i < hold_history->hold_count; i++)
+        holds[i] = &hold_history->hold[i];
+    if (hold_history->hold_count > 0)
+        qsort(holds, hold_history->hold_count, sizeof(*holds), by_key);
     for (size_t i = 0; i < found->history->stay_count; i++) {
         const struct chaos_stay *stay = &found->history->stays[i];
         const struct chaos_hold wanted = {.key = stay->key, .name = stay->name};
         const struct chaos_hold *key = &wanted;
         const struct chaos_hold **hold =
-            story->hold_count > 0
-                ? bsearch(&key, holds, story->hold_count, sizeof(*holds), by_key)
+            hold_history->hold_count > 0
+                ? bsearch(&key, holds, hold_history->hold_count, sizeof(*holds), by_key)
                 : NULL;
         judge(found, stay, hold != NULL ? *hold : NULL);
     }

@@ -106,13 +106,13 @@ static void find_lost(struct chaos_found *found, struct record *record,
     }
     int64_t asked_ns = record->at_ns;
     const struct chaos_hold *holds[] = {
-        chaos_story_hold_at(found->story, record->name, event->client, event->at_ns),
-        chaos_story_hold_at(found->story, record->name, record->writer, record->at_ns),
+        chaos_hold_history_at(found->hold_history, record->name, event->client, event->at_ns),
+        chaos_hold_history_at(found->hold_history, record->name, record->writer, record->at_ns),
     };
     for (size_t i = 0; i < 2; i++)
         if (holds[i] != NULL && holds[i]->asked_ns < asked_ns)
             asked_ns = holds[i]->asked_ns;
-    finding.by = chaos_excuse(found->history, asked_ns, event->at_ns, false);
+    finding.by = chaos_broken_assumption(found->history, asked_ns, event->at_ns, false);
     finding.excused = finding.by != NULL;
     if (finding.excused) /* two wrote at once: maybe logged in another order than done */
         record->explained += lost;
@@ -199,10 +199,10 @@ static void read_again(struct chaos_found *found, struct record *record,
         return;
     struct chaos_finding finding = finding_of(CHAOS_CHANGED_READ, record, event);
     const struct chaos_hold *hold =
-        chaos_story_hold_at(found->story, record->name, event->client, event->at_ns);
+        chaos_hold_history_at(found->hold_history, record->name, event->client, event->at_ns);
     if (!was_late(found, record, event, &finding)) {
-        finding.by = chaos_excuse(found->history, hold != NULL ? hold->asked_ns : reader->at_ns,
-                                  event->at_ns, false);
+        finding.by = chaos_broken_assumption(
+            found->history, hold != NULL ? hold->asked_ns : reader->at_ns, event->at_ns, false);
         finding.excused = finding.by != NULL;
         snprintf(finding.text, sizeof(finding.text),
                  "contender %u read %" PRIu64 " from record %u under its read lock, and then "

@@ -3,7 +3,7 @@
 
 #include "chaos/check/stall.h"
 
-#include "chaos/check/story.h"
+#include "chaos/check/hold_history.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "config_auto.h"
 
 #include "chaos/check/check.h"
-#include "chaos/report/out.h"
+#include "chaos/report/format.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -23,12 +23,12 @@ static bool stop_holder(struct chaos_run *run, struct chaos_active *active)
 {
     int64_t limit_ns = chaos_now_ns() + FIND_LIMIT_MS * RL_NS_PER_MS;
     do {
-        int client = chaos_crew_holder(&run->crew, 0, LEFT_MS);
+        int client = chaos_workers_holder(&run->workers, 0, LEFT_MS);
         if (client < 0)
             continue;
         struct chaos_seat *seat = &run->record->seat[client];
         active->fault->begun_ns = chaos_now_ns(); /* its length counts from here */
-        if (!chaos_crew_stop(&run->crew, (unsigned)client))
+        if (!chaos_workers_stop(&run->workers, (unsigned)client))
             break;
         active->client = client;
         active->done = true;
@@ -39,7 +39,7 @@ static bool stop_holder(struct chaos_run *run, struct chaos_active *active)
             active->fault->clients = UINT64_C(1) << client;
             return true;
         }
-        chaos_crew_resume(&run->crew, (unsigned)client); /* it let go just then */
+        chaos_workers_resume(&run->workers, (unsigned)client); /* it let go just then */
         active->done = false;
     } while (chaos_now_ns() < limit_ns && chaos_pause_ms(1));
     chaos_fault_tell(active->fault, "nobody held a lock in %d ms", FIND_LIMIT_MS);
@@ -57,7 +57,7 @@ static bool begin(struct chaos_run *run, struct chaos_active *active)
         return chaos_fault_tell(active->fault,
                                 "contender %u stands with %lld ms left of lock %u", client,
                                 (long long)left_ms, name);
-    if (!chaos_crew_kill(&run->crew, client)) {
+    if (!chaos_workers_kill(&run->workers, client)) {
         chaos_fault_tell(active->fault, "contender %u could not be killed", client);
         return false;
     }
@@ -83,8 +83,8 @@ static bool undo(struct chaos_run *run, struct chaos_active *active)
 {
     unsigned client = (unsigned)active->client;
     bool fine = active->fault->kind == CHAOS_FAULT_PAUSE_HOLDER
-                    ? chaos_crew_resume(&run->crew, client)
-                    : chaos_crew_replace(&run->crew, client);
+                    ? chaos_workers_resume(&run->workers, client)
+                    : chaos_workers_replace(&run->workers, client);
     if (!fine)
         chaos_fault_tell(active->fault, "contender %u could not be %s", client,
                          active->fault->kind == CHAOS_FAULT_PAUSE_HOLDER ? "continued"

@@ -40,10 +40,10 @@ static bool start_anew(struct chaos_run *run, struct chaos_active *active, unsig
 {
     struct chaos_fault *fault = active->fault;
     char why[100] = "the system refused it";
-    if (run->crew.pid[client] != 0 && chaos_crew_kill(&run->crew, client) &&
+    if (run->workers.pid[client] != 0 && chaos_workers_kill(&run->workers, client) &&
         chaos_nodes_write_one(&run->place.config, run->proxies, &run->record->seat[client],
                               client, without, why, sizeof(why)) &&
-        chaos_crew_replace(&run->crew, client))
+        chaos_workers_replace(&run->workers, client))
         return true;
     chaos_fault_tell(fault, "contender %u could not be started anew: %s", client, why);
     return false;
@@ -124,7 +124,7 @@ static bool undo(struct chaos_run *run, struct chaos_active *active)
 {
     bool fine = true;
     for (unsigned c = 0; c <= (unsigned)active->client; c++) {
-        if (run->crew.pid[c] == 0 && !run->crew.vacant[c])
+        if (run->workers.pid[c] == 0 && !run->workers.vacant[c])
             continue;
         fine = start_anew(run, active, c, 0) && fine;
         (void)chaos_pause_ms(BACK_EVERY_MS);

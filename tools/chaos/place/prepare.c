@@ -136,7 +136,7 @@ static redlock *open_direct(struct chaos_run *run)
 void chaos_end_contenders(struct chaos_run *run, struct chaos_history *history)
 {
     struct look look = {run, history, open_direct(run), 0};
-    unsigned killed = chaos_crew_end(&run->crew, look_once, &look);
+    unsigned killed = chaos_workers_end(&run->workers, look_once, &look);
     if (killed > 0)
         chaos_run_fail(run, "%u contender%s did not end when told to", killed,
                        killed == 1 ? "" : "s");

@@ -76,7 +76,7 @@ static bool open_listener(int *ret_fd, int *ret_port)
     return true;
 }
 
-/* Descriptors enough for every pipe, where the system allows it. */
+/* Descriptors enough for every connection, where the system allows it. */
 static void raise_limit(void)
 {
     struct rlimit limit;

@@ -25,10 +25,10 @@ struct loop {
     struct chaos_proxies *proxies;
     int epoll;
     unsigned room;
-    struct chaos_pipe **pipe; /* NULL: free */
+    struct chaos_proxy_conn **conn; /* NULL: free */
 };
 
-/* The source of an event: a listener's path, or a pipe and its end. */
+/* The source of an event: a listener's path, or a connection and its end. */
 enum { TAG_WAKE, TAG_DOOR, TAG_THERE, TAG_BACK };
 
 static uint64_t tag(unsigned what, unsigned index)
@@ -38,35 +38,35 @@ static uint64_t tag(unsigned what, unsigned index)
 
 /* ---- in the process: pipes ------------------------------------------------------------ */
 
-static void end_pipe(struct loop *loop, unsigned index, bool reset)
+static void end_conn(struct loop *loop, unsigned index, bool reset)
 {
-    chaos_pipe_free(loop->pipe[index], reset);
-    loop->pipe[index] = NULL;
+    chaos_proxy_conn_free(loop->conn[index], reset);
+    loop->conn[index] = NULL;
 }
 
-/* Have epoll wait for the events that the pipe wants. A socket without wanted events is taken
+/* Have epoll wait for the events that the connection wants. A socket without wanted events is taken
  * out, because epoll would report its end again and again. */
 static void arrange(struct loop *loop, unsigned index, enum chaos_way end)
 {
-    struct chaos_pipe *pipe = loop->pipe[index];
-    uint32_t wanted = pipe->fd[end] < 0 ? 0 : chaos_pipe_interest(pipe, end);
-    if (wanted == pipe->interest[end])
+    struct chaos_proxy_conn *conn = loop->conn[index];
+    uint32_t wanted = conn->fd[end] < 0 ? 0 : chaos_proxy_conn_interest(conn, end);
+    if (wanted == conn->interest[end])
         return;
     struct epoll_event event = {.events = wanted};
     event.data.u64 = tag(end == CHAOS_THERE ? TAG_THERE : TAG_BACK, index);
     int change = wanted == 0                ? EPOLL_CTL_DEL
-                 : pipe->interest[end] == 0 ? EPOLL_CTL_ADD
+                 : conn->interest[end] == 0 ? EPOLL_CTL_ADD
                                             : EPOLL_CTL_MOD;
-    if (epoll_ctl(loop->epoll, change, pipe->fd[end], &event) != 0)
+    if (epoll_ctl(loop->epoll, change, conn->fd[end], &event) != 0)
         abort();
-    pipe->interest[end] = wanted;
+    conn->interest[end] = wanted;
 }
 
-static void move_pipe(struct loop *loop, unsigned index, int64_t now_ns, int64_t *due_ns)
+static void move_conn(struct loop *loop, unsigned index, int64_t now_ns, int64_t *due_ns)
 {
     bool reset = false;
-    if (!chaos_pipe_move(loop->pipe[index], now_ns, due_ns, &reset)) {
-        end_pipe(loop, index, reset);
+    if (!chaos_proxy_conn_move(loop->conn[index], now_ns, due_ns, &reset)) {
+        end_conn(loop, index, reset);
         return;
     }
     arrange(loop, index, CHAOS_THERE);
@@ -79,20 +79,20 @@ static unsigned find_room(struct loop *loop, const struct chaos_path *path)
     unsigned free_index = loop->room;
     unsigned dead = loop->room;
     for (unsigned i = 0; i < loop->room; i++) {
-        if (loop->pipe[i] == NULL)
+        if (loop->conn[i] == NULL)
             free_index = i;
-        else if (loop->pipe[i]->path == path && loop->pipe[i]->dead && dead == loop->room)
+        else if (loop->conn[i]->path == path && loop->conn[i]->dead && dead == loop->room)
             dead = i;
     }
-    if (atomic_load(&path->connections) < CHAOS_PIPES_A_PATH)
+    if (atomic_load(&path->connections) < CHAOS_CONNS_A_PATH)
         return free_index;
     if (dead < loop->room)
-        end_pipe(loop, dead, true);
+        end_conn(loop, dead, true);
     return dead;
 }
 
-/* Where the path leads to now. A pipe keeps a pointer to it; the order that changes it resets
- * the pipe. */
+/* Where the path leads to now. A connection keeps a pointer to it; the order that changes it resets
+ * the connection. */
 static const struct chaos_address *find_server(struct chaos_proxies *proxies,
                                                unsigned path_index)
 {
@@ -118,14 +118,15 @@ static void admit(struct loop *loop, unsigned path_index, int64_t now_ns, int64_
         return;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     unsigned index = find_room(loop, path);
-    struct chaos_pipe *pipe =
-        index < loop->room ? chaos_pipe_new(fd, path, find_server(proxies, path_index)) : NULL;
-    if (pipe == NULL) {
+    struct chaos_proxy_conn *conn =
+        index < loop->room ? chaos_proxy_conn_new(fd, path, find_server(proxies, path_index))
+                           : NULL;
+    if (conn == NULL) {
         close(fd);
         return;
     }
-    loop->pipe[index] = pipe;
-    move_pipe(loop, index, now_ns, due_ns);
+    loop->conn[index] = conn;
+    move_conn(loop, index, now_ns, due_ns);
 }
 
 /* ---- in the process: the loop --------------------------------------------------------- */
@@ -136,8 +137,8 @@ static void move_all(struct loop *loop, int64_t *due_ns)
     unsigned given = atomic_load(&orders->given);
     int64_t now_ns = rl_clock_now_ns();
     for (unsigned i = 0; i < loop->room; i++)
-        if (loop->pipe[i] != NULL)
-            move_pipe(loop, i, now_ns, due_ns);
+        if (loop->conn[i] != NULL)
+            move_conn(loop, i, now_ns, due_ns);
     atomic_store(&orders->obeyed, given);
 }
 
@@ -154,8 +155,8 @@ static void handle(struct loop *loop, uint64_t data, int64_t now_ns, int64_t *du
         admit(loop, index, now_ns, due_ns);
         break;
     default:
-        if (loop->pipe[index] != NULL)
-            move_pipe(loop, index, now_ns, due_ns);
+        if (loop->conn[index] != NULL)
+            move_conn(loop, index, now_ns, due_ns);
     }
 }
 
@@ -202,7 +203,7 @@ static void watch(struct loop *loop, int fd, uint64_t data)
 _Noreturn void chaos_proxy_main(struct chaos_proxies *proxies, pid_t parent)
 {
     unsigned paths = proxies->clients * proxies->nodes;
-    struct loop loop = {.proxies = proxies, .room = paths * CHAOS_PIPES_A_PATH};
+    struct loop loop = {.proxies = proxies, .room = paths * CHAOS_CONNS_A_PATH};
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
@@ -211,9 +212,9 @@ _Noreturn void chaos_proxy_main(struct chaos_proxies *proxies, pid_t parent)
         _exit(1);
     if (loop.room > PIPES_MAX)
         loop.room = PIPES_MAX;
-    loop.pipe = calloc(loop.room, sizeof(loop.pipe[0]));
+    loop.conn = calloc(loop.room, sizeof(loop.conn[0]));
     loop.epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (loop.pipe == NULL || loop.epoll < 0)
+    if (loop.conn == NULL || loop.epoll < 0)
         _exit(1);
     if (proxies->stalls != NULL && !chaos_heartbeat(proxies->stalls, CHAOS_STALLED_PROXIES, 0))
         _exit(1);

@@ -3,11 +3,11 @@
 #ifndef CHAOS_PROXY_PARTS_H
 #define CHAOS_PROXY_PARTS_H
 
-#include "chaos/place/pipe.h"
+#include "chaos/place/proxy_conn.h"
 
 /* One of our contenders has three connections. A foreign client's pool has many more, and
  * probes come and go. Further connections are not accepted. */
-#define CHAOS_PIPES_A_PATH 64
+#define CHAOS_CONNS_A_PATH 64
 
 /* The orders, and how far they have been obeyed. */
 struct chaos_orders {

@@ -100,9 +100,9 @@ int chaos_report_html(const struct chaos_history *history, const struct chaos_ve
                       FILE *to)
 {
     struct chaos_page page = {.to = to, .history = history, .verdict = verdict};
-    chaos_story_read(history, &page.story);
-    chaos_series_of(history, &page.story, &page.series);
-    page.able = chaos_able_list(history, &page.able_count);
+    chaos_hold_history_read(history, &page.hold_history);
+    chaos_series_of(history, &page.hold_history, &page.series);
+    page.quorum = chaos_quorum_times(history, &page.quorum_time_count);
     begin_page(&page);
     chaos_html_figures(&page);
     chaos_html_findings(&page);
@@ -117,8 +117,8 @@ int chaos_report_html(const struct chaos_history *history, const struct chaos_ve
           to);
     chaos_html_script(to);
     fputs("</body>\n</html>\n", to);
-    free(page.able);
-    chaos_story_free(&page.story);
+    free(page.quorum);
+    chaos_hold_history_free(&page.hold_history);
     if (fflush(to) != 0 || ferror(to)) {
         errno = errno != 0 ? errno : EIO;
         return -1;

@@ -3,7 +3,7 @@
 #include "config_auto.h"
 
 #include "chaos/check/check.h"
-#include "chaos/report/out.h"
+#include "chaos/report/format.h"
 #include "chaos/report/stats.h"
 
 #include <errno.h>
@@ -266,11 +266,11 @@ static void put_series(FILE *to, const struct chaos_series *series)
     fputs("]},\n", to);
 }
 
-static void put_hand_offs(FILE *to, const struct chaos_story *story)
+static void put_hand_offs(FILE *to, const struct chaos_hold_history *hold_history)
 {
-    int64_t *ns = chaos_room(story->hold_count, sizeof(*ns));
+    int64_t *ns = chaos_room(hold_history->hold_count, sizeof(*ns));
     struct chaos_histogram histogram;
-    chaos_histogram_of(ns, chaos_stats_hand_offs(story, ns), &histogram);
+    chaos_histogram_of(ns, chaos_stats_hand_offs(hold_history, ns), &histogram);
     const char *glue = "";
     fputs("\"hand_offs\": [", to);
     for (unsigned i = 0; i < CHAOS_COLUMNS; i++) {
@@ -288,10 +288,10 @@ static void put_hand_offs(FILE *to, const struct chaos_story *story)
 int chaos_report_json(const struct chaos_history *history, const struct chaos_verdict *verdict,
                       FILE *to)
 {
-    struct chaos_story story;
+    struct chaos_hold_history hold_history;
     struct chaos_series series;
-    chaos_story_read(history, &story);
-    chaos_series_of(history, &story, &series);
+    chaos_hold_history_read(history, &hold_history);
+    chaos_series_of(history, &hold_history, &series);
     fprintf(to, "{\"program\": \"redlock-chaos\", \"version\": \"%s\",\n", REDLOCK_VERSION);
     put_options(to, history);
     put_run(to, history);
@@ -300,9 +300,9 @@ int chaos_report_json(const struct chaos_history *history, const struct chaos_ve
     put_lists(to, history, verdict);
     put_stalls(to, history);
     put_series(to, &series);
-    put_hand_offs(to, &story);
+    put_hand_offs(to, &hold_history);
     fputs("}\n", to);
-    chaos_story_free(&story);
+    chaos_hold_history_free(&hold_history);
     if (fflush(to) != 0 || ferror(to)) {
         errno = errno != 0 ? errno : EIO;
         return -1;

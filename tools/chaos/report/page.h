@@ -3,18 +3,18 @@
 #ifndef CHAOS_PAGE_H
 #define CHAOS_PAGE_H
 
-#include "chaos/report/out.h"
+#include "chaos/report/format.h"
 #include "chaos/report/stats.h"
-#include "chaos/check/story.h"
+#include "chaos/check/hold_history.h"
 
 struct chaos_page {
     FILE *to;
     const struct chaos_history *history;
     const struct chaos_verdict *verdict;
-    struct chaos_story story;
+    struct chaos_hold_history hold_history;
     struct chaos_series series;
-    struct chaos_able *able;
-    size_t able_count;
+    struct chaos_quorum_time *quorum;
+    size_t quorum_time_count;
     unsigned svgs; /* drawn so far: their titles need ids of their own */
 };
 

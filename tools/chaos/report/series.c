@@ -35,18 +35,19 @@ static int by_time(const void *left, const void *right)
     return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
 }
 
-static void measure_waits(const struct chaos_story *story, struct chaos_series *series)
+static void measure_waits(const struct chaos_hold_history *hold_history,
+                          struct chaos_series *series)
 {
-    struct wait *waits = chaos_room(story->hold_count, sizeof(*waits));
-    int64_t *ns = chaos_room(story->hold_count, sizeof(*ns));
-    for (size_t i = 0; i < story->hold_count; i++)
-        waits[i] =
-            (struct wait){story->hold[i].at_ns, story->hold[i].at_ns - story->hold[i].asked_ns};
-    if (story->hold_count > 0)
-        qsort(waits, story->hold_count, sizeof(*waits), by_time);
-    for (size_t i = 0; i < story->hold_count;) {
+    struct wait *waits = chaos_room(hold_history->hold_count, sizeof(*waits));
+    int64_t *ns = chaos_room(hold_history->hold_count, sizeof(*ns));
+    for (size_t i = 0; i < hold_history->hold_count; i++)
+        waits[i] = (struct wait){hold_history->hold[i].at_ns,
+                                 hold_history->hold[i].at_ns - hold_history->hold[i].asked_ns};
+    if (hold_history->hold_count > 0)
+        qsort(waits, hold_history->hold_count, sizeof(*waits), by_time);
+    for (size_t i = 0; i < hold_history->hold_count;) {
         size_t point = point_of(series, waits[i].at_ns), count = 0;
-        for (; i < story->hold_count && point_of(series, waits[i].at_ns) == point; i++)
+        for (; i < hold_history->hold_count && point_of(series, waits[i].at_ns) == point; i++)
             ns[count++] = waits[i].ns;
         struct chaos_quantiles waited = chaos_quantiles_of(ns, count);
         series->point[point].holds = count;
@@ -58,7 +59,8 @@ static void measure_waits(const struct chaos_story *story, struct chaos_series *
     free(ns);
 }
 
-void chaos_series_of(const struct chaos_history *history, const struct chaos_story *story,
+void chaos_series_of(const struct chaos_history *history,
+                     const struct chaos_hold_history *hold_history,
                      struct chaos_series *ret_series)
 {
     int64_t duration_ns = history->duration_ns > 0 ? history->duration_ns : 1;
@@ -68,7 +70,7 @@ void chaos_series_of(const struct chaos_history *history, const struct chaos_sto
     ret_series->count =
         (size_t)((duration_ns + ret_series->every_ns - 1) / ret_series->every_ns);
     assert(ret_series->count <= CHAOS_POINTS_MAX);
-    measure_waits(story, ret_series);
+    measure_waits(hold_history, ret_series);
     for (size_t i = 0; i < history->event_count; i++)
         if (history->events[i].what == CHAOS_REFUSED)
             ret_series->point[point_of(ret_series, history->events[i].at_ns)].refusals++;

@@ -2,7 +2,7 @@
 #ifndef CHAOS_STATS_H
 #define CHAOS_STATS_H
 
-#include "chaos/check/story.h"
+#include "chaos/check/hold_history.h"
 
 /* If a lock is free for longer than this, while a contender asks and a majority votes, the lock
  * was not available. Shorter gaps are normal hand-offs. */
@@ -12,25 +12,28 @@
 struct chaos_quantiles chaos_quantiles_of(int64_t *ns, size_t count);
 
 /* Every figure of the verdict but the counts of findings (stats.c). */
-void chaos_stats_figures(const struct chaos_history *history, const struct chaos_story *story,
+void chaos_stats_figures(const struct chaos_history *history,
+                         const struct chaos_hold_history *hold_history,
                          struct chaos_verdict *verdict);
 
 /* The times from a LETS_GO to the next hold of the same name, if its contender asked already.
  * `ret_ns` has room for one time for each hold. Returns their number. */
-size_t chaos_stats_hand_offs(const struct chaos_story *story, int64_t *ret_ns);
+size_t chaos_stats_hand_offs(const struct chaos_hold_history *hold_history, int64_t *ret_ns);
 
-/* ---- contenders with a majority (chaos/check/able.c) ------------------------------------ */
+/* ---- contenders with a majority (chaos/check/quorum_times.c) ---------------------------- */
 
 /* From this time on until that of the next: the contenders that reach a voting majority. */
-struct chaos_able {
+struct chaos_quorum_time {
     int64_t from_ns;
     uint64_t clients;
 };
 
-struct chaos_able *chaos_able_list(const struct chaos_history *history, size_t *ret_count);
+struct chaos_quorum_time *chaos_quorum_times(const struct chaos_history *history,
+                                             size_t *ret_count);
 
 /* stats_gaps.c: available, longest_unavailable_ns, recovery_ns. */
-void chaos_stats_gaps(const struct chaos_history *history, const struct chaos_story *story,
+void chaos_stats_gaps(const struct chaos_history *history,
+                      const struct chaos_hold_history *hold_history,
                       struct chaos_verdict *verdict);
 
 /* ---- over time (series.c) ---------------------------------------------------------- */
@@ -48,7 +51,8 @@ struct chaos_series {
     struct chaos_point point[CHAOS_POINTS_MAX];
 };
 
-void chaos_series_of(const struct chaos_history *history, const struct chaos_story *story,
+void chaos_series_of(const struct chaos_history *history,
+                     const struct chaos_hold_history *hold_history,
                      struct chaos_series *ret_series);
 
 /* How times are distributed: columns a tenth of a decade wide, the first from 1 us on. */

@@ -28,14 +28,16 @@ static bool within(const struct close *close, int64_t from_ns, int64_t to_ns)
 
 static void find_rows(const struct chaos_page *page, struct close *close)
 {
-    const struct chaos_story *story = &page->story;
+    const struct chaos_hold_history *hold_history = &page->hold_history;
     bool there[CHAOS_CLIENTS_MAX] = {false};
-    for (size_t i = story->first_hold[close->name]; i < story->first_hold[close->name + 1]; i++)
-        if (within(close, story->hold[i].at_ns, story->hold[i].end_ns))
-            there[story->hold[i].client] = true;
-    for (size_t i = story->first_try[close->name]; i < story->first_try[close->name + 1]; i++)
-        if (within(close, story->try[i].from_ns, story->try[i].to_ns))
-            there[story->try[i].client] = true;
+    for (size_t i = hold_history->first_hold[close->name];
+         i < hold_history->first_hold[close->name + 1]; i++)
+        if (within(close, hold_history->hold[i].at_ns, hold_history->hold[i].end_ns))
+            there[hold_history->hold[i].client] = true;
+    for (size_t i = hold_history->first_try[close->name];
+         i < hold_history->first_try[close->name + 1]; i++)
+        if (within(close, hold_history->try[i].from_ns, hold_history->try[i].to_ns))
+            there[hold_history->try[i].client] = true;
     for (unsigned i = 0; i < CHAOS_CLIENTS_MAX; i++)
         close->row_of[i] = there[i] && close->rows < ROWS_MAX ? (int)close->rows++ : -1;
 }
@@ -47,10 +49,11 @@ static double row_y(const struct close *close, unsigned client)
 
 static void draw_tries(struct chaos_page *page, const struct close *close)
 {
-    const struct chaos_story *story = &page->story;
+    const struct chaos_hold_history *hold_history = &page->hold_history;
     size_t drawn = 0;
-    for (size_t i = story->first_try[close->name]; i < story->first_try[close->name + 1]; i++) {
-        const struct chaos_try *try = &story->try[i];
+    for (size_t i = hold_history->first_try[close->name];
+         i < hold_history->first_try[close->name + 1]; i++) {
+        const struct chaos_try *try = &hold_history->try[i];
         if (!within(close, try->from_ns, try->to_ns) || close->row_of[try->client] < 0 ||
             drawn++ >= BARS_MAX)
             continue;
@@ -63,11 +66,11 @@ static void draw_tries(struct chaos_page *page, const struct close *close)
 static void draw_holds(struct chaos_page *page, const struct close *close)
 {
     static const char *const endings[] = {"its time ran out", "let go", "found out it lost it"};
-    const struct chaos_story *story = &page->story;
+    const struct chaos_hold_history *hold_history = &page->hold_history;
     size_t drawn = 0;
-    for (size_t i = story->first_hold[close->name]; i < story->first_hold[close->name + 1];
-         i++) {
-        const struct chaos_hold *hold = &story->hold[i];
+    for (size_t i = hold_history->first_hold[close->name];
+         i < hold_history->first_hold[close->name + 1]; i++) {
+        const struct chaos_hold *hold = &hold_history->hold[i];
         if (!within(close, hold->at_ns, hold->end_ns) || close->row_of[hold->client] < 0 ||
             drawn++ >= BARS_MAX)
             continue;
@@ -87,11 +90,11 @@ static void draw_holds(struct chaos_page *page, const struct close *close)
 /* Are most holds wide enough to show their contents? */
 static bool has_room(const struct chaos_page *page, const struct close *close)
 {
-    const struct chaos_story *story = &page->story;
+    const struct chaos_hold_history *hold_history = &page->hold_history;
     size_t wide = 0, count = 0;
-    for (size_t i = story->first_hold[close->name]; i < story->first_hold[close->name + 1];
-         i++) {
-        const struct chaos_hold *hold = &story->hold[i];
+    for (size_t i = hold_history->first_hold[close->name];
+         i < hold_history->first_hold[close->name + 1]; i++) {
+        const struct chaos_hold *hold = &hold_history->hold[i];
         if (!within(close, hold->at_ns, hold->end_ns))
             continue;
         wide +=

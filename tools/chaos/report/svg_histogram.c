@@ -52,9 +52,9 @@ static void draw_columns(struct chaos_page *page, const struct chaos_histogram *
 
 void chaos_html_hand_offs(struct chaos_page *page)
 {
-    int64_t *ns = chaos_room(page->story.hold_count, sizeof(*ns));
+    int64_t *ns = chaos_room(page->hold_history.hold_count, sizeof(*ns));
     struct chaos_histogram histogram;
-    chaos_histogram_of(ns, chaos_stats_hand_offs(&page->story, ns), &histogram);
+    chaos_histogram_of(ns, chaos_stats_hand_offs(&page->hold_history, ns), &histogram);
     free(ns);
     fputs("<section aria-labelledby=\"hand-off\"><h2 id=\"hand-off\">Hand-off</h2>\n"
           "<p>From the moment at which one contender lets go to that at which another one, "

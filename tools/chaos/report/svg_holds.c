@@ -102,9 +102,9 @@ void chaos_svg_holds(struct chaos_page *page, const struct chaos_scale *scale, u
     };
     lane.held = chaos_room(lane.cells * CHAOS_CLIENTS_MAX, sizeof(*lane.held));
     lane.cell = chaos_room(lane.cells, sizeof(*lane.cell));
-    const struct chaos_story *story = &page->story;
-    for (size_t i = story->first_hold[name]; i < story->first_hold[name + 1]; i++)
-        add_hold(&lane, &story->hold[i]);
+    const struct chaos_hold_history *hold_history = &page->hold_history;
+    for (size_t i = hold_history->first_hold[name]; i < hold_history->first_hold[name + 1]; i++)
+        add_hold(&lane, &hold_history->hold[i]);
     for (size_t i = 0; i < lane.cells; i++)
         lane.cell[i] = cell_of(&lane.held[i * CHAOS_CLIENTS_MAX]);
     for (unsigned client = 0; client <= CHAOS_CLIENTS_MAX; client++)

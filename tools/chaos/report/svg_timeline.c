@@ -127,23 +127,24 @@ static void draw_majority(struct chaos_page *page, const struct chaos_scale *sca
 {
     unsigned clients = page->history->options->clients;
     uint64_t all = clients >= 64 ? UINT64_MAX : CHAOS_BIT(clients) - 1;
-    for (size_t i = 0; i < page->able_count; i++) {
-        uint64_t able = page->able[i].clients & all;
-        int64_t to_ns = i + 1 < page->able_count ? page->able[i + 1].from_ns : scale->to_ns;
-        double x = chaos_x(scale, page->able[i].from_ns), width = chaos_x(scale, to_ns) - x;
+    for (size_t i = 0; i < page->quorum_time_count; i++) {
+        uint64_t quorum = page->quorum[i].clients & all;
+        int64_t to_ns =
+            i + 1 < page->quorum_time_count ? page->quorum[i + 1].from_ns : scale->to_ns;
+        double x = chaos_x(scale, page->quorum[i].from_ns), width = chaos_x(scale, to_ns) - x;
         if (width <= 0)
             continue;
         fprintf(page->to,
                 "<rect %s x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\">"
                 "<title>%s reach a majority that votes, from %.2f s to %.2f s</title></rect>\n",
-                able == all ? "class=\"up\""
-                : able != 0 ? "fill=\"url(#novote)\""
-                            : "class=\"down\"",
-                x, able == all ? y + 5 : y + 1.5, width, able == all ? 2 : 9,
-                able == all ? "all contenders"
-                : able != 0 ? "some contenders"
-                            : "no contenders",
-                (double)page->able[i].from_ns / 1e9, (double)to_ns / 1e9);
+                quorum == all ? "class=\"up\""
+                : quorum != 0 ? "fill=\"url(#novote)\""
+                              : "class=\"down\"",
+                x, quorum == all ? y + 5 : y + 1.5, width, quorum == all ? 2 : 9,
+                quorum == all ? "all contenders"
+                : quorum != 0 ? "some contenders"
+                              : "no contenders",
+                (double)page->quorum[i].from_ns / 1e9, (double)to_ns / 1e9);
     }
 }
 
@@ -261,8 +262,8 @@ static void put_close_ups(struct chaos_page *page)
     const struct chaos_verdict *verdict = page->verdict;
     const struct chaos_hold *longest = NULL;
     char title[120], span[CHAOS_SPAN_MAX];
-    for (size_t i = 0; i < page->story.hold_count; i++) {
-        const struct chaos_hold *hold = &page->story.hold[i];
+    for (size_t i = 0; i < page->hold_history.hold_count; i++) {
+        const struct chaos_hold *hold = &page->hold_history.hold[i];
         if (longest == NULL ||
             hold->at_ns - hold->asked_ns > longest->at_ns - longest->asked_ns)
             longest = hold;

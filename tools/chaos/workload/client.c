@@ -3,7 +3,7 @@
  * are ours. So is the clock that the deadlines are judged by. */
 #include "config_auto.h"
 
-#include "chaos/workload/talk.h"
+#include "chaos/workload/client_protocol.h"
 #include "chaos/workload/worker.h"
 
 #include "base/clock.h"
@@ -23,7 +23,7 @@ static struct rl_mask masks[REDLOCK_NODES_MAX]; /* of the one client that a cont
 
 struct scene {
     struct chaos_contender *contender;
-    struct chaos_talk *talk;
+    struct chaos_protocol *protocol;
     unsigned name;
     uint64_t token;
     int64_t deadline_ns; /* CLOCK_BOOTTIME */
@@ -92,12 +92,13 @@ static char *make_url(const struct rl_node_config *node, struct rl_mask *mask, c
 }
 
 /* Run the client on the node list of this seat. NULL: `why`. */
-static struct chaos_talk *start(struct chaos_contender *contender, char *why, size_t why_size)
+static struct chaos_protocol *start(struct chaos_contender *contender, char *why,
+                                    size_t why_size)
 {
     struct rl_config config;
     redlock_config from = REDLOCK_CONFIG_INIT;
     redlock_error error = REDLOCK_ERROR_INIT;
-    struct chaos_talk *talk = NULL;
+    struct chaos_protocol *protocol = NULL;
     char *url[REDLOCK_NODES_MAX] = {NULL};
     const char *node[REDLOCK_NODES_MAX];
     from.file = contender->seat->nodes_file;
@@ -112,15 +113,15 @@ static struct chaos_talk *start(struct chaos_contender *contender, char *why, si
         node[i] = url[i] = make_url(&config.nodes[i], &masks[i], why, why_size);
         complete = url[i] != NULL;
     }
-    struct chaos_talk_plan plan = {.command = contender->options->client_cmd,
-                                   .ttl_ms = contender->options->ttl_ms,
-                                   .nodes = config.node_count,
-                                   .node = node,
-                                   .mask = masks,
-                                   .log_fd = -1,
-                                   .stop = ends,
-                                   .stop_context = contender};
-    if (complete && (talk = chaos_talk_start(&plan)) == NULL)
+    struct chaos_protocol_plan plan = {.command = contender->options->client_cmd,
+                                       .ttl_ms = contender->options->ttl_ms,
+                                       .nodes = config.node_count,
+                                       .node = node,
+                                       .mask = masks,
+                                       .log_fd = -1,
+                                       .stop = ends,
+                                       .stop_context = contender};
+    if (complete && (protocol = chaos_protocol_start(&plan)) == NULL)
         snprintf(why, why_size, "the client can't be started: %s", strerror(errno));
     for (unsigned i = 0; i < config.node_count; i++)
         if (url[i] != NULL) {
@@ -128,7 +129,7 @@ static struct chaos_talk *start(struct chaos_contender *contender, char *why, si
             free(url[i]);
         }
     rl_config_free(&config);
-    return talk;
+    return protocol;
 }
 
 /* ---- one turn --------------------------------------------------------------------------- */
@@ -149,7 +150,7 @@ static enum chaos_said believe(struct scene *scene, enum chaos_said said, int64_
 static enum chaos_said look(struct scene *scene)
 {
     int64_t deadline_ns = 0;
-    enum chaos_said said = chaos_talk_validity(scene->talk, &deadline_ns);
+    enum chaos_said said = chaos_protocol_validity(scene->protocol, &deadline_ns);
     return believe(scene, said, deadline_ns);
 }
 
@@ -157,7 +158,7 @@ static enum chaos_said look(struct scene *scene)
 static enum chaos_said extend(struct scene *scene)
 {
     int64_t deadline_ns = scene->deadline_ns;
-    enum chaos_said said = chaos_talk_extend(scene->talk, &deadline_ns);
+    enum chaos_said said = chaos_protocol_extend(scene->protocol, &deadline_ns);
     return said == CHAOS_SAID_NO ? CHAOS_SAID_OK : believe(scene, said, deadline_ns);
 }
 
@@ -233,10 +234,10 @@ static bool turn(struct scene *scene)
     chaos_record_lock_name(record, drawn.name, name);
     read_sent(contender, sent);
     chaos_asks(record, seat, drawn.name);
-    enum chaos_said said = chaos_talk_acquire(scene->talk, name, drawn.wait_ms,
-                                              &scene->deadline_ns, &scene->token);
+    enum chaos_said said = chaos_protocol_acquire(scene->protocol, name, drawn.wait_ms,
+                                                  &scene->deadline_ns, &scene->token);
     if (said != CHAOS_SAID_OK) {
-        chaos_refused(record, seat, drawn.name, chaos_talk_code(scene->talk));
+        chaos_refused(record, seat, drawn.name, chaos_protocol_code(scene->protocol));
         if (said == CHAOS_SAID_NO)
             chaos_rest_a_little(contender);
         return said == CHAOS_SAID_NO;
@@ -249,9 +250,10 @@ static bool turn(struct scene *scene)
     chaos_lets_go(record, seat, drawn.name);
     if (said == CHAOS_SAID_WRONG || said == CHAOS_SAID_NOTHING)
         return false;
-    said = chaos_talk_release(scene->talk);
+    said = chaos_protocol_release(scene->protocol);
     chaos_released(record, seat, drawn.name,
-                   said == CHAOS_SAID_NO ? REDLOCK_EUNCONFIRMED : chaos_talk_code(scene->talk));
+                   said == CHAOS_SAID_NO ? REDLOCK_EUNCONFIRMED
+                                         : chaos_protocol_code(scene->protocol));
     return said != CHAOS_SAID_WRONG && said != CHAOS_SAID_NOTHING;
 }
 
@@ -259,19 +261,19 @@ int chaos_contend_client(struct chaos_contender *contender)
 {
     char why[512];
     struct scene scene = {.contender = contender};
-    scene.talk = start(contender, why, sizeof(why));
-    if (scene.talk == NULL) {
+    scene.protocol = start(contender, why, sizeof(why));
+    if (scene.protocol == NULL) {
         chaos_fails(contender->record, contender->seat, why);
         return EX_SOFTWARE;
     }
-    enum chaos_said said = chaos_talk_greeted(scene.talk);
+    enum chaos_said said = chaos_protocol_greeted(scene.protocol);
     while (said == CHAOS_SAID_OK && !chaos_contender_ends(contender)) {
         if (!turn(&scene))
             break;
     }
-    bool wrong = chaos_talk_wrong(scene.talk);
+    bool wrong = chaos_protocol_wrong(scene.protocol);
     if (wrong)
-        chaos_fails(contender->record, contender->seat, chaos_talk_reason(scene.talk));
-    chaos_talk_quit(scene.talk);
+        chaos_fails(contender->record, contender->seat, chaos_protocol_reason(scene.protocol));
+    chaos_protocol_quit(scene.protocol);
     return wrong ? EX_SOFTWARE : 0;
 }

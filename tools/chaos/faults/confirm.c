@@ -1,7 +1,7 @@
-/* ask.c - asks whether faults may be done to masters that were not started here. */
+/* confirm.c - asks whether faults may be done to masters that were not started here. */
 #include "config_auto.h"
 
-#include "chaos/faults/ask.h"
+#include "chaos/faults/confirm.h"
 
 #include "chaos/faults/fault.h"
 #include "chaos/faults/kinds.h"
@@ -23,7 +23,8 @@ static uint64_t to_masters(const struct chaos_run *run, uint64_t faults, uint64_
     return kinds;
 }
 
-void chaos_ask_leave(const struct chaos_run *run, struct chaos_options *options, uint64_t named)
+void chaos_confirm_faults(const struct chaos_run *run, struct chaos_options *options,
+                          uint64_t named)
 {
     char answer[16] = "";
     uint64_t kinds = to_masters(run, options->faults, named);

@@ -1,7 +1,7 @@
-/* live.h - the display while redlock-chaos runs. On a terminal one line is redrawn; elsewhere a
- * plain line is printed every few seconds. */
-#ifndef CHAOS_LIVE_H
-#define CHAOS_LIVE_H
+/* progress.h - the display while redlock-chaos runs. On a terminal one line is redrawn;
+ * elsewhere a plain line is printed every few seconds. */
+#ifndef CHAOS_PROGRESS_H
+#define CHAOS_PROGRESS_H
 
 #include "chaos/chaos.h"
 
@@ -16,7 +16,7 @@ struct chaos_progress {
     const struct chaos_fault *faults; /* all: those in force are begun and not undone */
 };
 
-struct chaos_live {
+struct chaos_progress_display {
     FILE *to;
     int64_t duration_ns;
     bool terminal, colour;
@@ -29,12 +29,14 @@ struct chaos_live {
 };
 
 /* `to` is where it goes, normally stderr; asks the environment for NO_COLOR and TERM. */
-void chaos_live_begin(struct chaos_live *ret_live, FILE *to, int64_t duration_ns);
+void chaos_progress_begin(struct chaos_progress_display *ret_display, FILE *to,
+                          int64_t duration_ns);
 
 /* To be called a few times a second; draws when it is time. */
-void chaos_live_draw(struct chaos_live *live, const struct chaos_progress *progress);
+void chaos_progress_draw(struct chaos_progress_display *display,
+                         const struct chaos_progress *progress);
 
 /* The last state stays, and the cursor stands on a new line. */
-void chaos_live_end(struct chaos_live *live);
+void chaos_progress_end(struct chaos_progress_display *display);
 
 #endif

@@ -1,7 +1,7 @@
-/* pipe.c - see pipe.h. */
+/* proxy_conn.c - see proxy_conn.h. */
 #include "config_auto.h"
 
-#include "chaos/place/pipe.h"
+#include "chaos/place/proxy_conn.h"
 
 #include "base/limits.h"
 
@@ -16,20 +16,20 @@
 
 #define SPLIT_NS 100000 /* between two bytes that go one by one */
 
-struct chaos_pipe *chaos_pipe_new(int fd, struct chaos_path *path,
-                                  const struct chaos_address *master)
+struct chaos_proxy_conn *chaos_proxy_conn_new(int fd, struct chaos_path *path,
+                                              const struct chaos_address *master)
 {
-    struct chaos_pipe *pipe = calloc(1, sizeof(*pipe));
-    if (pipe == NULL)
+    struct chaos_proxy_conn *conn = calloc(1, sizeof(*conn));
+    if (conn == NULL)
         return NULL;
-    pipe->fd[CHAOS_THERE] = fd;
-    pipe->fd[CHAOS_BACK] = -1;
-    pipe->path = path;
-    pipe->master = master;
-    pipe->half_opens = atomic_load(&path->half_opens);
-    pipe->resets = atomic_load(&path->resets);
+    conn->fd[CHAOS_THERE] = fd;
+    conn->fd[CHAOS_BACK] = -1;
+    conn->path = path;
+    conn->master = master;
+    conn->half_opens = atomic_load(&path->half_opens);
+    conn->resets = atomic_load(&path->resets);
     atomic_fetch_add(&path->connections, 1);
-    return pipe;
+    return conn;
 }
 
 static void close_socket(int fd, bool reset)
@@ -42,51 +42,51 @@ static void close_socket(int fd, bool reset)
     close(fd);
 }
 
-void chaos_pipe_free(struct chaos_pipe *pipe, bool reset)
+void chaos_proxy_conn_free(struct chaos_proxy_conn *conn, bool reset)
 {
     if (reset)
-        atomic_fetch_add(&pipe->path->reset, 1);
-    atomic_fetch_sub(&pipe->path->connections, 1);
-    close_socket(pipe->fd[CHAOS_THERE], reset);
-    close_socket(pipe->fd[CHAOS_BACK], reset);
-    free(pipe);
+        atomic_fetch_add(&conn->path->reset, 1);
+    atomic_fetch_sub(&conn->path->connections, 1);
+    close_socket(conn->fd[CHAOS_THERE], reset);
+    close_socket(conn->fd[CHAOS_BACK], reset);
+    free(conn);
 }
 
-static enum chaos_pass passing(const struct chaos_pipe *pipe, enum chaos_way way)
+static enum chaos_pass passing(const struct chaos_proxy_conn *conn, enum chaos_way way)
 {
-    return (enum chaos_pass)atomic_load(&pipe->path->pass[way]);
+    return (enum chaos_pass)atomic_load(&conn->path->pass[way]);
 }
 
 /* ---- the master's end ----------------------------------------------------------------- */
 
-static bool begin_to_connect(struct chaos_pipe *pipe)
+static bool begin_to_connect(struct chaos_proxy_conn *conn)
 {
     int on = 1;
-    int family = pipe->master->address.ss_family;
+    int family = conn->master->address.ss_family;
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return false;
     if (family != AF_UNIX)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    pipe->fd[CHAOS_BACK] = fd;
-    if (connect(fd, (const struct sockaddr *)&pipe->master->address, pipe->master->len) == 0)
+    conn->fd[CHAOS_BACK] = fd;
+    if (connect(fd, (const struct sockaddr *)&conn->master->address, conn->master->len) == 0)
         return true;
     /* A unix socket whose backlog is full says EAGAIN, and there is no waiting for it. */
-    pipe->connecting = errno == EINPROGRESS;
-    return pipe->connecting;
+    conn->connecting = errno == EINPROGRESS;
+    return conn->connecting;
 }
 
 /* False: the master can't be reached. */
-static bool go_on_connecting(struct chaos_pipe *pipe)
+static bool go_on_connecting(struct chaos_proxy_conn *conn)
 {
     int error = 0;
     socklen_t len = sizeof(error);
     struct sockaddr_storage peer;
     socklen_t peer_len = sizeof(peer);
-    int fd = pipe->fd[CHAOS_BACK];
+    int fd = conn->fd[CHAOS_BACK];
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0 || error != 0)
         return false;
-    pipe->connecting = getpeername(fd, (struct sockaddr *)&peer, &peer_len) != 0;
+    conn->connecting = getpeername(fd, (struct sockaddr *)&peer, &peer_len) != 0;
     return true;
 }
 
@@ -94,28 +94,28 @@ static bool go_on_connecting(struct chaos_pipe *pipe)
 
 static bool has_room(const struct chaos_stream *stream)
 {
-    return !stream->ended && stream->len < CHAOS_PIPE_ROOM && stream->marks < CHAOS_PIPE_MARKS;
+    return !stream->ended && stream->len < CHAOS_CONN_ROOM && stream->marks < CHAOS_CONN_MARKS;
 }
 
-static void take(struct chaos_pipe *pipe, enum chaos_way way, int64_t now_ns)
+static void take(struct chaos_proxy_conn *conn, enum chaos_way way, int64_t now_ns)
 {
-    struct chaos_stream *stream = &pipe->stream[way];
+    struct chaos_stream *stream = &conn->stream[way];
     char *to = stream->bytes + stream->len;
-    ssize_t got = recv(pipe->fd[way], to, CHAOS_PIPE_ROOM - stream->len, MSG_DONTWAIT);
+    ssize_t got = recv(conn->fd[way], to, CHAOS_CONN_ROOM - stream->len, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0) {
         stream->ended = true;
         return;
     }
-    atomic_fetch_add(&pipe->path->came[way], (uint64_t)got);
-    if (passing(pipe, way) == CHAOS_VANISHES) {
-        atomic_fetch_add(&pipe->path->lost[way], (uint64_t)got);
-        pipe->torn = true;
+    atomic_fetch_add(&conn->path->came[way], (uint64_t)got);
+    if (passing(conn, way) == CHAOS_VANISHES) {
+        atomic_fetch_add(&conn->path->lost[way], (uint64_t)got);
+        conn->torn = true;
         return;
     }
     stream->mark[stream->marks].due_ns =
-        now_ns + atomic_load(&pipe->path->delay_ms) * RL_NS_PER_MS;
+        now_ns + atomic_load(&conn->path->delay_ms) * RL_NS_PER_MS;
     stream->mark[stream->marks++].len = (size_t)got;
     stream->len += (size_t)got;
 }
@@ -143,21 +143,22 @@ static size_t due(const struct chaos_stream *stream, int64_t now_ns)
 }
 
 /* False: the other end takes nothing any more. */
-static bool give(struct chaos_pipe *pipe, enum chaos_way way, int64_t now_ns, int64_t *due_ns)
+static bool give(struct chaos_proxy_conn *conn, enum chaos_way way, int64_t now_ns,
+                 int64_t *due_ns)
 {
-    struct chaos_stream *stream = &pipe->stream[way];
-    bool split = atomic_load(&pipe->path->split);
+    struct chaos_stream *stream = &conn->stream[way];
+    bool split = atomic_load(&conn->path->split);
     size_t len = due(stream, now_ns);
     stream->full = false;
     if (len > 0) {
-        int to = pipe->fd[way == CHAOS_THERE ? CHAOS_BACK : CHAOS_THERE];
+        int to = conn->fd[way == CHAOS_THERE ? CHAOS_BACK : CHAOS_THERE];
         ssize_t sent = send(to, stream->bytes, split ? 1 : len, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             return false;
         stream->full = sent < 0;
         if (sent > 0) {
-            atomic_fetch_add(&pipe->path->went[way], (uint64_t)sent);
-            atomic_fetch_add(&pipe->path->parts[way], 1);
+            atomic_fetch_add(&conn->path->went[way], (uint64_t)sent);
+            atomic_fetch_add(&conn->path->parts[way], 1);
             drop_front(stream, (size_t)sent);
         }
     }
@@ -171,22 +172,22 @@ static bool give(struct chaos_pipe *pipe, enum chaos_way way, int64_t now_ns, in
     return true;
 }
 
-static bool move_way(struct chaos_pipe *pipe, enum chaos_way way, int64_t now_ns,
+static bool move_way(struct chaos_proxy_conn *conn, enum chaos_way way, int64_t now_ns,
                      int64_t *due_ns)
 {
-    struct chaos_stream *stream = &pipe->stream[way];
-    enum chaos_pass pass = passing(pipe, way);
-    bool master = pipe->fd[CHAOS_BACK] >= 0 && !pipe->connecting;
+    struct chaos_stream *stream = &conn->stream[way];
+    enum chaos_pass pass = passing(conn, way);
+    bool master = conn->fd[CHAOS_BACK] >= 0 && !conn->connecting;
     if (pass == CHAOS_STANDS)
         return true;
-    if (has_room(stream) && pipe->fd[way] >= 0 && (way == CHAOS_THERE || master))
-        take(pipe, way, now_ns);
+    if (has_room(stream) && conn->fd[way] >= 0 && (way == CHAOS_THERE || master))
+        take(conn, way, now_ns);
     if (pass == CHAOS_VANISHES) {
         /* The news that the master has closed the connection is lost as well. */
-        pipe->torn = pipe->torn || stream->ended;
+        conn->torn = conn->torn || stream->ended;
         return !stream->ended || way == CHAOS_BACK;
     }
-    if (master && !give(pipe, way, now_ns, due_ns))
+    if (master && !give(conn, way, now_ns, due_ns))
         return false;
     return !stream->ended || stream->len > 0;
 }
@@ -195,56 +196,57 @@ static bool move_way(struct chaos_pipe *pipe, enum chaos_way way, int64_t now_ns
 
 /* Half open: the proxy takes all bytes, and keeps the connection for as long as the contender
  * does. */
-static bool is_left(struct chaos_pipe *pipe)
+static bool is_left(struct chaos_proxy_conn *conn)
 {
     ssize_t got;
     do {
-        got = recv(pipe->fd[CHAOS_THERE], pipe->stream[CHAOS_THERE].bytes, CHAOS_PIPE_ROOM,
+        got = recv(conn->fd[CHAOS_THERE], conn->stream[CHAOS_THERE].bytes, CHAOS_CONN_ROOM,
                    MSG_DONTWAIT);
         if (got > 0) {
-            atomic_fetch_add(&pipe->path->came[CHAOS_THERE], (uint64_t)got);
-            atomic_fetch_add(&pipe->path->lost[CHAOS_THERE], (uint64_t)got);
+            atomic_fetch_add(&conn->path->came[CHAOS_THERE], (uint64_t)got);
+            atomic_fetch_add(&conn->path->lost[CHAOS_THERE], (uint64_t)got);
         }
     } while (got > 0 || (got < 0 && errno == EINTR));
     return got == 0 || errno != EAGAIN;
 }
 
-bool chaos_pipe_move(struct chaos_pipe *pipe, int64_t now_ns, int64_t *due_ns, bool *ret_reset)
+bool chaos_proxy_conn_move(struct chaos_proxy_conn *conn, int64_t now_ns, int64_t *due_ns,
+                           bool *ret_reset)
 {
-    struct chaos_path *path = pipe->path;
-    enum chaos_pass there = passing(pipe, CHAOS_THERE), back = passing(pipe, CHAOS_BACK);
+    struct chaos_path *path = conn->path;
+    enum chaos_pass there = passing(conn, CHAOS_THERE), back = passing(conn, CHAOS_BACK);
     *ret_reset = true;
-    if (pipe->resets != atomic_load(&path->resets))
+    if (conn->resets != atomic_load(&path->resets))
         return false;
-    if (pipe->half_opens != atomic_load(&path->half_opens))
-        pipe->dead = true;
-    if (pipe->dead)
-        return !is_left(pipe);
-    if (pipe->torn && there == CHAOS_PASSES && back == CHAOS_PASSES)
+    if (conn->half_opens != atomic_load(&path->half_opens))
+        conn->dead = true;
+    if (conn->dead)
+        return !is_left(conn);
+    if (conn->torn && there == CHAOS_PASSES && back == CHAOS_PASSES)
         return false;
     /* A connection is made where its packets pass both ways; lost replies are the exception,
      * or there would be nothing to lose. */
-    if (pipe->fd[CHAOS_BACK] < 0 && there == CHAOS_PASSES && back != CHAOS_STANDS &&
-        !begin_to_connect(pipe))
+    if (conn->fd[CHAOS_BACK] < 0 && there == CHAOS_PASSES && back != CHAOS_STANDS &&
+        !begin_to_connect(conn))
         return false;
-    if (pipe->connecting && !go_on_connecting(pipe))
+    if (conn->connecting && !go_on_connecting(conn))
         return false;
     *ret_reset = false;
-    return move_way(pipe, CHAOS_THERE, now_ns, due_ns) &&
-           move_way(pipe, CHAOS_BACK, now_ns, due_ns);
+    return move_way(conn, CHAOS_THERE, now_ns, due_ns) &&
+           move_way(conn, CHAOS_BACK, now_ns, due_ns);
 }
 
-uint32_t chaos_pipe_interest(const struct chaos_pipe *pipe, enum chaos_way end)
+uint32_t chaos_proxy_conn_interest(const struct chaos_proxy_conn *conn, enum chaos_way end)
 {
     enum chaos_way out = end == CHAOS_THERE ? CHAOS_BACK : CHAOS_THERE;
-    if (pipe->dead)
+    if (conn->dead)
         return end == CHAOS_THERE ? EPOLLIN : 0;
-    if (end == CHAOS_BACK && pipe->connecting)
+    if (end == CHAOS_BACK && conn->connecting)
         return EPOLLOUT;
     uint32_t events = 0;
-    if (passing(pipe, end) != CHAOS_STANDS && has_room(&pipe->stream[end]))
+    if (passing(conn, end) != CHAOS_STANDS && has_room(&conn->stream[end]))
         events |= EPOLLIN;
-    if (pipe->stream[out].full && passing(pipe, out) == CHAOS_PASSES)
+    if (conn->stream[out].full && passing(conn, out) == CHAOS_PASSES)
         events |= EPOLLOUT;
     return events;
 }

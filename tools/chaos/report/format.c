@@ -1,7 +1,7 @@
-/* out.c - see out.h. */
+/* format.c - see format.h. */
 #include "config_auto.h"
 
-#include "chaos/report/out.h"
+#include "chaos/report/format.h"
 
 #include "chaos/faults/kinds.h"
 #include "base/text_escape.h"

@@ -1,13 +1,13 @@
-/* pipe.h - one connection through a proxy: two sockets, and the bytes between them. */
-#ifndef CHAOS_PIPE_H
-#define CHAOS_PIPE_H
+/* proxy_conn.h - one connection through a proxy: two sockets, and the bytes between them. */
+#ifndef CHAOS_PROXY_CONN_H
+#define CHAOS_PROXY_CONN_H
 
 #include "chaos/place/proxy.h"
 
 #include <sys/socket.h>
 
-#define CHAOS_PIPE_ROOM 16384
-#define CHAOS_PIPE_MARKS 64
+#define CHAOS_CONN_ROOM 16384
+#define CHAOS_CONN_MARKS 64
 
 /* Where a master listens. */
 struct chaos_address {
@@ -23,13 +23,13 @@ struct chaos_stream {
     struct {
         int64_t due_ns;
         size_t len;
-    } mark[CHAOS_PIPE_MARKS];
+    } mark[CHAOS_CONN_MARKS];
     bool ended; /* there is no more to read */
     bool full;  /* the kernel took no more */
-    char bytes[CHAOS_PIPE_ROOM];
+    char bytes[CHAOS_CONN_ROOM];
 };
 
-struct chaos_pipe {
+struct chaos_proxy_conn {
     int fd[CHAOS_WAYS]; /* [CHAOS_THERE]: of the contender; [CHAOS_BACK]: of the master, or -1
                          */
     struct chaos_path *path;
@@ -43,15 +43,16 @@ struct chaos_pipe {
 };
 
 /* Takes the contender's socket. NULL: out of memory, and the socket is the caller's. */
-struct chaos_pipe *chaos_pipe_new(int fd, struct chaos_path *path,
-                                  const struct chaos_address *master);
-void chaos_pipe_free(struct chaos_pipe *pipe, bool reset);
+struct chaos_proxy_conn *chaos_proxy_conn_new(int fd, struct chaos_path *path,
+                                              const struct chaos_address *master);
+void chaos_proxy_conn_free(struct chaos_proxy_conn *conn, bool reset);
 
 /* Move the bytes that can be moved now. False: the connection has ended; `ret_reset` tells how.
  * Lowers `due_ns` to the time of the next call that is needed even if no socket is ready. */
-bool chaos_pipe_move(struct chaos_pipe *pipe, int64_t now_ns, int64_t *due_ns, bool *ret_reset);
+bool chaos_proxy_conn_move(struct chaos_proxy_conn *conn, int64_t now_ns, int64_t *due_ns,
+                           bool *ret_reset);
 
 /* The events to wait for at the socket of that end, as epoll has them. */
-uint32_t chaos_pipe_interest(const struct chaos_pipe *pipe, enum chaos_way end);
+uint32_t chaos_proxy_conn_interest(const struct chaos_proxy_conn *conn, enum chaos_way end);
 
 #endif

@@ -1,8 +1,8 @@
-/* play.c - see play.h. */
+/* run_schedule.c - see run_schedule.h. */
 #include "config_auto.h"
 
 #include "chaos/faults/fault.h"
-#include "chaos/faults/play.h"
+#include "chaos/faults/run_schedule.h"
 
 #include "base/limits.h"
 #include "core/quorum.h"
@@ -36,8 +36,8 @@ static const char *refusal(struct chaos_run *run, enum chaos_fault_kind kind, ui
     return chaos_fault_way(kind)->cannot(run, kind);
 }
 
-bool chaos_play_possible(struct chaos_run *run, uint64_t named, uint64_t *faults, char *why,
-                         size_t why_size)
+bool chaos_run_schedule_possible(struct chaos_run *run, uint64_t named, uint64_t *faults,
+                                 char *why, size_t why_size)
 {
     for (int i = 0; i < CHAOS_FAULT_KINDS; i++) {
         enum chaos_fault_kind kind = (enum chaos_fault_kind)i;
@@ -210,7 +210,7 @@ static unsigned tend(struct stage *stage, bool over)
     return count;
 }
 
-void chaos_play(struct chaos_run *run)
+void chaos_run_schedule(struct chaos_run *run)
 {
     static struct stage stage;
     stage = (struct stage){.run = run};

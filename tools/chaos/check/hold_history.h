@@ -1,7 +1,7 @@
-/* story.h - a history as the checker and the report read it: the holds that contenders believed
- * in, with their times, and the tries meanwhile. */
-#ifndef CHAOS_STORY_H
-#define CHAOS_STORY_H
+/* hold_history.h - a history as the checker and the report read it: the holds that contenders
+ * believed in, with their times, and the tries meanwhile. */
+#ifndef CHAOS_HOLD_HISTORY_H
+#define CHAOS_HOLD_HISTORY_H
 
 #include "chaos/chaos.h"
 #include "chaos/faults/kinds.h" /* CHAOS_BIT: sets of masters and contenders are masks too */
@@ -34,7 +34,7 @@ struct chaos_try {
 };
 
 /* Both by name, then by time: those of name n are [first[n], first[n + 1]). */
-struct chaos_story {
+struct chaos_hold_history {
     size_t hold_count, try_count;
     struct chaos_hold *hold;
     struct chaos_try *try;
@@ -45,11 +45,12 @@ struct chaos_story {
 /* Memory that must be there; ends the program where there is none. NULL only for no items. */
 void *chaos_room(size_t count, size_t size);
 
-void chaos_story_read(const struct chaos_history *history, struct chaos_story *ret_story);
-void chaos_story_free(struct chaos_story *story);
+void chaos_hold_history_read(const struct chaos_history *history,
+                             struct chaos_hold_history *ret_history);
+void chaos_hold_history_free(struct chaos_hold_history *hold_history);
 
 /* The hold that this contender had, or had last, of `name` at that time. NULL: none yet. */
-const struct chaos_hold *chaos_story_hold_at(const struct chaos_story *story, unsigned name,
-                                             unsigned client, int64_t at_ns);
+const struct chaos_hold *chaos_hold_history_at(const struct chaos_hold_history *hold_history,
+                                               unsigned name, unsigned client, int64_t at_ns);
 
 #endif

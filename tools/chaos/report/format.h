@@ -1,6 +1,6 @@
-/* out.h - text in the reports: from outside made harmless, and numbers made readable. */
-#ifndef CHAOS_OUT_H
-#define CHAOS_OUT_H
+/* format.h - text in the reports: from outside made harmless, and numbers made readable. */
+#ifndef CHAOS_FORMAT_H
+#define CHAOS_FORMAT_H
 
 #include "chaos/chaos.h"
 

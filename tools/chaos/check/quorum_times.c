@@ -1,5 +1,5 @@
-/* able.c - when a majority of the masters could vote, and for which contenders. This follows
- * from the faults in force, and from the restart guard after them. */
+/* quorum_times.c - when a majority of the masters could vote, and for which contenders. This
+ * follows from the faults in force, and from the restart guard after them. */
 #include "config_auto.h"
 
 #include "chaos/report/stats.h"
@@ -60,7 +60,7 @@ static bool reaches(const struct chaos_history *history, unsigned client, unsign
     return true;
 }
 
-static uint64_t able_at(const struct chaos_history *history, int64_t at_ns)
+static uint64_t quorum_at(const struct chaos_history *history, int64_t at_ns)
 {
     uint64_t clients = 0;
     unsigned votes[CHAOS_CLIENTS_MAX] = {0};
@@ -76,19 +76,20 @@ static uint64_t able_at(const struct chaos_history *history, int64_t at_ns)
     return clients;
 }
 
-struct chaos_able *chaos_able_list(const struct chaos_history *history, size_t *ret_count)
+struct chaos_quorum_time *chaos_quorum_times(const struct chaos_history *history,
+                                             size_t *ret_count)
 {
     size_t changes, count = 0;
     int64_t *at_ns = changes_of(history, &changes);
-    struct chaos_able *list = chaos_room(changes, sizeof(*list));
+    struct chaos_quorum_time *list = chaos_room(changes, sizeof(*list));
     struct active active = {*history, chaos_room(history->fault_count, sizeof(*active.fault))};
     for (size_t i = 0; i < changes; i++) {
         if (i > 0 && at_ns[i] == at_ns[i - 1])
             continue;
         activate(history, &active, at_ns[i]);
-        uint64_t clients = able_at(&active.history, at_ns[i]);
+        uint64_t clients = quorum_at(&active.history, at_ns[i]);
         if (count == 0 || list[count - 1].clients != clients)
-            list[count++] = (struct chaos_able){at_ns[i], clients};
+            list[count++] = (struct chaos_quorum_time){at_ns[i], clients};
     }
     free(active.fault);
     free(at_ns);

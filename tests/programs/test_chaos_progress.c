@@ -1,8 +1,8 @@
-/* test_chaos_live.c - what the terminal shows while redlock-chaos runs: on terminals of every
- * width, without colour, and where there is no terminal. */
+/* test_chaos_progress.c - what the terminal shows while redlock-chaos runs: on terminals of
+ * every width, without colour, and where there is no terminal. */
 #include "config_auto.h"
 
-#include "chaos/report/live.h"
+#include "chaos/report/progress.h"
 
 #include "suite.h"
 
@@ -16,7 +16,7 @@
 #define MS INT64_C(1000000)
 #define SEC INT64_C(1000000000)
 
-static struct chaos_live live;
+static struct chaos_progress_display display;
 static struct chaos_progress progress;
 static struct chaos_fault faults[4];
 static FILE *to;
@@ -107,8 +107,8 @@ START_TEST(wide_terminal_has_all_of_it)
 {
     open_terminal(200);
     setenv("NO_COLOR", "1", 1);
-    chaos_live_begin(&live, to, 60 * SEC);
-    chaos_live_draw(&live, &progress);
+    chaos_progress_begin(&display, to, 60 * SEC);
+    chaos_progress_draw(&display, &progress);
     ck_assert_str_eq(look(), "\r0:42 left  no violation  1,234 holds (69/s)  nodes |v.x|"
                              "  3 faults, now pause, partition\033[K");
 }
@@ -117,9 +117,9 @@ END_TEST
 START_TEST(violations_stand_out)
 {
     open_terminal(120);
-    chaos_live_begin(&live, to, 60 * SEC);
+    chaos_progress_begin(&display, to, 60 * SEC);
     progress.violations = _i == 0 ? 1 : 1200;
-    chaos_live_draw(&live, &progress);
+    chaos_progress_draw(&display, &progress);
     look();
     ck_assert_ptr_nonnull(strstr(screen, _i == 0 ? "\033[1;31m  1 VIOLATION\033[0m"
                                                  : "\033[1;31m  1,200 VIOLATIONS\033[0m"));
@@ -134,13 +134,13 @@ START_TEST(line_fits_every_width)
     open_terminal(columns);
     if (_i % 2 == 0)
         setenv("NO_COLOR", "1", 1);
-    chaos_live_begin(&live, to, 600 * SEC);
+    chaos_progress_begin(&display, to, 600 * SEC);
     progress.nodes = 64;
     progress.violations = 3;
     progress.holds = 123456789;
     for (size_t i = 0; i < 4; i++)
         faults[i].begun_ns = SEC, faults[i].undone_ns = 0;
-    chaos_live_draw(&live, &progress);
+    chaos_progress_draw(&display, &progress);
     ck_assert_uint_lt(columns_of(look()), columns);
     ck_assert_ptr_nonnull(strstr(screen, "9:42 left"));
     if (columns >= 26)
@@ -155,9 +155,9 @@ END_TEST
 START_TEST(terminal_without_width_has_80_columns)
 {
     open_terminal(0);
-    chaos_live_begin(&live, to, 600 * SEC);
+    chaos_progress_begin(&display, to, 600 * SEC);
     progress.nodes = 64;
-    chaos_live_draw(&live, &progress);
+    chaos_progress_draw(&display, &progress);
     ck_assert_uint_lt(columns_of(look()), 80);
 }
 END_TEST
@@ -171,8 +171,8 @@ START_TEST(no_colour_where_none_is_wanted)
     open_terminal(120);
     if (rows[_i].no_colour != NULL)
         setenv("NO_COLOR", rows[_i].no_colour, 1);
-    chaos_live_begin(&live, to, 60 * SEC);
-    chaos_live_draw(&live, &progress);
+    chaos_progress_begin(&display, to, 60 * SEC);
+    chaos_progress_draw(&display, &progress);
     ck_assert_int_eq(strstr(look(), "\033[3") != NULL, rows[_i].colour);
     ck_assert_ptr_nonnull(strstr(screen, "\033[K"));
 }
@@ -181,18 +181,18 @@ END_TEST
 START_TEST(one_line_is_redrawn_some_times_per_second)
 {
     open_terminal(100);
-    chaos_live_begin(&live, to, 60 * SEC);
+    chaos_progress_begin(&display, to, 60 * SEC);
     size_t drawn = 0;
     for (int i = 0; i < 100; i++) { /* a second */
         progress.now_ns += 10 * MS;
-        chaos_live_draw(&live, &progress);
+        chaos_progress_draw(&display, &progress);
         drawn += look()[0] == '\r';
     }
     ck_assert_uint_ge(drawn, 4);
     ck_assert_uint_le(drawn, 6);
-    chaos_live_end(&live);
+    chaos_progress_end(&display);
     ck_assert_str_eq(look(), "\r\n"); /* the terminal makes that of a newline */
-    chaos_live_end(&live);
+    chaos_progress_end(&display);
     ck_assert_str_eq(look(), "");
 }
 END_TEST
@@ -200,23 +200,23 @@ END_TEST
 START_TEST(rate_is_that_of_last_second)
 {
     open_terminal(100);
-    chaos_live_begin(&live, to, 60 * SEC);
+    chaos_progress_begin(&display, to, 60 * SEC);
     progress.holds = 0;
     for (int i = 0; i < 20; i++) {
         progress.now_ns = i * SEC / 2;
         progress.holds += i < 10 ? 5 : 50;
-        chaos_live_draw(&live, &progress);
+        chaos_progress_draw(&display, &progress);
     }
-    ck_assert_double_eq_tol(live.holds_per_s, 100, 1e-6);
+    ck_assert_double_eq_tol(display.holds_per_s, 100, 1e-6);
     progress.now_ns += SEC / 4;
     progress.holds += 1000;
-    chaos_live_draw(&live, &progress); /* too soon */
-    ck_assert_double_eq_tol(live.holds_per_s, 100, 1e-6);
-    chaos_live_begin(&live, to, 60 * SEC);
+    chaos_progress_draw(&display, &progress); /* too soon */
+    ck_assert_double_eq_tol(display.holds_per_s, 100, 1e-6);
+    chaos_progress_begin(&display, to, 60 * SEC);
     progress.now_ns = SEC / 2;
     progress.holds = 7;
-    chaos_live_draw(&live, &progress); /* of what there is of the first */
-    ck_assert_double_eq_tol(live.holds_per_s, 14, 1e-6);
+    chaos_progress_draw(&display, &progress); /* of what there is of the first */
+    ck_assert_double_eq_tol(display.holds_per_s, 14, 1e-6);
 }
 END_TEST
 
@@ -234,10 +234,10 @@ START_TEST(plain_lines_where_there_is_no_terminal)
         setenv("TERM", "dumb", 1);
         open_terminal(40);
     }
-    chaos_live_begin(&live, to, 60 * SEC);
+    chaos_progress_begin(&display, to, 60 * SEC);
     for (progress.now_ns = 0; progress.now_ns <= 20 * SEC; progress.now_ns += 100 * MS)
-        chaos_live_draw(&live, &progress);
-    chaos_live_end(&live);
+        chaos_progress_draw(&display, &progress);
+    chaos_progress_end(&display);
     if (_i == 0) {
         rewind(to);
         screen[fread(screen, 1, sizeof(screen) - 1, to)] = '\0';
@@ -258,17 +258,17 @@ END_TEST
 START_TEST(after_its_time_nothing_is_left)
 {
     open_terminal(100);
-    chaos_live_begin(&live, to, 60 * SEC);
+    chaos_progress_begin(&display, to, 60 * SEC);
     progress.now_ns = 63 * SEC;
-    chaos_live_draw(&live, &progress);
+    chaos_progress_draw(&display, &progress);
     ck_assert_ptr_nonnull(strstr(look(), "\r0:00 left"));
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("chaos_live");
-    TCase *tcase = tcase_create("live");
+    Suite *suite = suite_create("chaos_progress");
+    TCase *tcase = tcase_create("progress");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, wide_terminal_has_all_of_it);
     tcase_add_loop_test(tcase, violations_stand_out, 0, 2);

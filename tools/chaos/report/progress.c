@@ -1,4 +1,4 @@
-/* live.c - see live.h. A line has, if there is room for it:
+/* progress.c - see progress.h. A line has, if there is room for it:
  *
  *    0:42 left  no violation  1,234 holds (118/s)  nodes ||.x|  14 faults, now kill, pause
  *
@@ -6,9 +6,9 @@
  * apart without colour. If the line is too long, its least important parts are cut first. */
 #include "config_auto.h"
 
-#include "chaos/report/live.h"
+#include "chaos/report/progress.h"
 
-#include "chaos/report/out.h"
+#include "chaos/report/format.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -27,11 +27,12 @@
 #define GREEN "\033[32m"
 #define PLAIN "\033[0m"
 
-void chaos_live_begin(struct chaos_live *ret_live, FILE *to, int64_t duration_ns)
+void chaos_progress_begin(struct chaos_progress_display *ret_display, FILE *to,
+                          int64_t duration_ns)
 {
     const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
     bool terminal = isatty(fileno(to)) == 1 && term != NULL && strcmp(term, "dumb") != 0;
-    *ret_live = (struct chaos_live){
+    *ret_display = (struct chaos_progress_display){
         .to = to,
         .duration_ns = duration_ns,
         .terminal = terminal,
@@ -43,7 +44,7 @@ void chaos_live_begin(struct chaos_live *ret_live, FILE *to, int64_t duration_ns
 
 /* A line that is being put together: colours take no room on the screen. */
 struct line {
-    const struct chaos_live *live;
+    const struct chaos_progress_display *display;
     char text[1024];
     size_t len, columns, width;
 };
@@ -68,10 +69,10 @@ __attribute__((format(printf, 3, 4))) static bool add(struct line *line, const c
     va_end(arguments);
     if (len < 0 || (size_t)len >= sizeof(text) || line->columns + (size_t)len > line->width)
         return false;
-    if (colour != NULL && line->live->colour)
+    if (colour != NULL && line->display->colour)
         raw(line, colour);
     raw(line, text);
-    if (colour != NULL && line->live->colour)
+    if (colour != NULL && line->display->colour)
         raw(line, PLAIN);
     line->columns += (size_t)len;
     return true;
@@ -113,22 +114,22 @@ static void add_faults(struct line *line, const struct chaos_progress *progress)
     }
 }
 
-static size_t width_of(const struct chaos_live *live)
+static size_t width_of(const struct chaos_progress_display *display)
 {
     struct winsize size;
-    if (!live->terminal)
+    if (!display->terminal)
         return WIDTH_MAX;
-    if (ioctl(fileno(live->to), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    if (ioctl(fileno(display->to), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return 79;
     size_t width = size.ws_col - 1U; /* the last column would wrap on some terminals */
     return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
 
-static void compose(struct chaos_live *live, const struct chaos_progress *progress,
-                    struct line *line)
+static void compose(struct chaos_progress_display *display,
+                    const struct chaos_progress *progress, struct line *line)
 {
     char count[CHAOS_COUNT_MAX];
-    int64_t left_s = (live->duration_ns - progress->now_ns + 999999999) / 1000000000;
+    int64_t left_s = (display->duration_ns - progress->now_ns + 999999999) / 1000000000;
     if (left_s < 0)
         left_s = 0;
     add(line, NULL, "%" PRId64 ":%02d left", left_s / 60, (int)(left_s % 60));
@@ -138,41 +139,42 @@ static void compose(struct chaos_live *live, const struct chaos_progress *progre
     else
         add(line, GREEN, "  no violation");
     add(line, NULL, "  %s holds", chaos_count(progress->holds, count));
-    add(line, NULL, " (%.0f/s)", live->holds_per_s);
+    add(line, NULL, " (%.0f/s)", display->holds_per_s);
     add_nodes(line, progress);
     add_faults(line, progress);
 }
 
-void chaos_live_draw(struct chaos_live *live, const struct chaos_progress *progress)
+void chaos_progress_draw(struct chaos_progress_display *display,
+                         const struct chaos_progress *progress)
 {
-    int64_t since_ns = progress->now_ns - live->drawn_ns;
-    if (live->drawn_ns >= 0 && since_ns < (int64_t)live->every_ms * 1000000)
+    int64_t since_ns = progress->now_ns - display->drawn_ns;
+    if (display->drawn_ns >= 0 && since_ns < (int64_t)display->every_ms * 1000000)
         return;
     /* The rate over a second at least, but for the first: it would flicker otherwise. */
-    int64_t rate_ns = progress->now_ns - live->rate_ns;
-    if (rate_ns >= 1000000000 || (live->rate_ns == 0 && rate_ns > 0)) {
-        live->holds_per_s =
-            (double)(progress->holds - live->rate_holds) * 1e9 / (double)rate_ns;
+    int64_t rate_ns = progress->now_ns - display->rate_ns;
+    if (rate_ns >= 1000000000 || (display->rate_ns == 0 && rate_ns > 0)) {
+        display->holds_per_s =
+            (double)(progress->holds - display->rate_holds) * 1e9 / (double)rate_ns;
         if (rate_ns >= 1000000000) {
-            live->rate_ns = progress->now_ns;
-            live->rate_holds = progress->holds;
+            display->rate_ns = progress->now_ns;
+            display->rate_holds = progress->holds;
         }
     }
-    struct line line = {.live = live, .width = width_of(live)};
-    compose(live, progress, &line);
-    if (live->terminal)
-        fprintf(live->to, "\r%s\033[K", line.text);
+    struct line line = {.display = display, .width = width_of(display)};
+    compose(display, progress, &line);
+    if (display->terminal)
+        fprintf(display->to, "\r%s\033[K", line.text);
     else
-        fprintf(live->to, "%s\n", line.text);
-    fflush(live->to);
-    live->line_open = live->terminal;
-    live->drawn_ns = progress->now_ns;
+        fprintf(display->to, "%s\n", line.text);
+    fflush(display->to);
+    display->line_open = display->terminal;
+    display->drawn_ns = progress->now_ns;
 }
 
-void chaos_live_end(struct chaos_live *live)
+void chaos_progress_end(struct chaos_progress_display *display)
 {
-    if (live->line_open)
-        fputc('\n', live->to);
-    fflush(live->to);
-    live->line_open = false;
+    if (display->line_open)
+        fputc('\n', display->to);
+    fflush(display->to);
+    display->line_open = false;
 }

@@ -1,6 +1,6 @@
-/* reach.c - the contenders that a fault cuts off from a master, and the state in which it
- * leaves a master. The engine does faults by these rules; the checker and the report judge by
- * them. */
+/* reachability.c - the contenders that a fault cuts off from a master, and the state in which
+ * it leaves a master. The engine does faults by these rules; the checker and the report judge
+ * by them. */
 #include "config_auto.h"
 
 #include "chaos/chaos.h"

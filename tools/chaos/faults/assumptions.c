@@ -1,4 +1,4 @@
-/* excuse.c - which findings a broken assumption may have caused.
+/* assumptions.c - which findings a broken assumption may have caused.
  *
  * A lock rests on keys that stay on masters for as long as it is believed. A second holder
  * needs a majority of the masters too. So at least 2 * needed - nodes of them must have lost
@@ -21,8 +21,8 @@
  *   - where the client has no restart guard (--client): a master that may have come back
  *     without its keys, from when the fault is begun until it is undone.
  *
- * Fencing tokens rest on counters that outlive locks: there any earlier loss of keys counts. With
- * `fencing strict` none does, and only other lists are an excuse.
+ * Fencing tokens rest on counters that outlive locks: there any earlier loss of keys counts.
+ * With `fencing strict` none does, and only other lists are an excuse.
  *
  * Keys left on a master are excused while its clock is stepped back, because older keys live
  * longer by that step. Once the clock is put right no key is excused. Older keys have their own
@@ -82,8 +82,9 @@ static unsigned masters_of(const struct chaos_history *history, uint64_t nodes)
     return count;
 }
 
-const struct chaos_fault *chaos_excuse(const struct chaos_history *history, int64_t asked_ns,
-                                       int64_t taken_ns, bool tokens)
+const struct chaos_fault *chaos_broken_assumption(const struct chaos_history *history,
+                                                  int64_t asked_ns, int64_t taken_ns,
+                                                  bool tokens)
 {
     assert(asked_ns <= taken_ns);
     const struct chaos_fault *first = NULL;
@@ -106,8 +107,7 @@ const struct chaos_fault *chaos_excuse(const struct chaos_history *history, int6
     return masters_of(history, hit) >= both ? first : NULL;
 }
 
-const struct chaos_fault *chaos_excuse_orphans(const struct chaos_history *history,
-                                               unsigned node)
+const struct chaos_fault *chaos_step_back_of(const struct chaos_history *history, unsigned node)
 {
     for (size_t i = 0; i < history->fault_count; i++) {
         const struct chaos_fault *fault = &history->faults[i];

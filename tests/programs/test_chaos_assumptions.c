@@ -1,5 +1,5 @@
-/* test_chaos_excuse.c - which findings of redlock-chaos a broken assumption excuses: when a
- * fault acts, on how many masters, and what it breaks. */
+/* test_chaos_assumptions.c - which findings of redlock-chaos a broken assumption excuses: when
+ * a fault acts, on how many masters, and what it breaks. */
 #include "config_auto.h"
 
 #include "chaos_made.h"
@@ -214,8 +214,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("chaos_excuse");
-    TCase *tcase = tcase_create("excuses");
+    Suite *suite = suite_create("chaos_assumptions");
+    TCase *tcase = tcase_create("assumptions");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, excuse_acts_in_time_and_breaks_assumption, 0,
                         sizeof(excuses) / sizeof(excuses[0]));

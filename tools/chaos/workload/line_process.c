@@ -1,7 +1,7 @@
-/* lines.c - starts a program, and talks to it in lines. */
+/* line_process.c - starts a program, and exchanges lines with it. */
 #include "config_auto.h"
 
-#include "chaos/workload/lines.h"
+#include "chaos/workload/line_process.h"
 
 #include "base/clock.h"
 #include "base/limits.h"
@@ -59,10 +59,11 @@ static bool make_pipe(int ret_ends[2])
     return false;
 }
 
-bool chaos_lines_start(struct chaos_lines *lines, const char *command, int log_fd)
+bool chaos_line_process_start(struct chaos_line_process *process, const char *command,
+                              int log_fd)
 {
     int in[2], out[2];
-    *lines = (struct chaos_lines){.to = -1, .from = -1};
+    *process = (struct chaos_line_process){.to = -1, .from = -1};
     if (!make_pipe(in))
         return false;
     if (!make_pipe(out)) {
@@ -79,22 +80,22 @@ bool chaos_lines_start(struct chaos_lines *lines, const char *command, int log_f
     int code = errno;
     close(in[0]);
     close(out[1]);
-    lines->to = in[1];
-    lines->from = out[0];
-    lines->pid = pid > 0 ? pid : 0;
+    process->to = in[1];
+    process->from = out[0];
+    process->pid = pid > 0 ? pid : 0;
     if (pid < 0)
-        chaos_lines_end(lines);
+        chaos_line_process_end(process);
     errno = code;
     return pid > 0;
 }
 
-void chaos_lines_say(struct chaos_lines *lines, const char *line)
+void chaos_line_process_write(struct chaos_line_process *process, const char *line)
 {
     size_t len = strlen(line), done = 0;
     /* A line fits into an empty pipe, and it is empty: nothing is sent before the last answer.
      */
-    while (lines->to >= 0 && done < len) {
-        ssize_t wrote = write(lines->to, line + done, len - done);
+    while (process->to >= 0 && done < len) {
+        ssize_t wrote = write(process->to, line + done, len - done);
         if (wrote > 0)
             done += (size_t)wrote;
         else if (errno != EINTR)
@@ -103,76 +104,78 @@ void chaos_lines_say(struct chaos_lines *lines, const char *line)
 }
 
 /* Take the first line out of the buffer, where one is complete. */
-static bool take(struct chaos_lines *lines, char *ret_line, enum chaos_line *ret_what)
+static bool take(struct chaos_line_process *process, char *ret_line, enum chaos_line *ret_what)
 {
-    char *end = memchr(lines->buffer, '\n', lines->held);
+    char *end = memchr(process->buffer, '\n', process->held);
     if (end == NULL)
         return false;
-    size_t len = (size_t)(end - lines->buffer);
+    size_t len = (size_t)(end - process->buffer);
     size_t kept = len > 0 && end[-1] == '\r' ? len - 1 : len;
-    bool bad = kept > CHAOS_LINE_MAX || memchr(lines->buffer, '\0', kept) != NULL;
+    bool bad = kept > CHAOS_LINE_MAX || memchr(process->buffer, '\0', kept) != NULL;
     kept = kept < CHAOS_LINE_MAX ? kept : CHAOS_LINE_MAX;
-    memcpy(ret_line, lines->buffer, kept);
+    memcpy(ret_line, process->buffer, kept);
     ret_line[kept] = '\0';
-    lines->held -= len + 1;
-    memmove(lines->buffer, end + 1, lines->held);
+    process->held -= len + 1;
+    memmove(process->buffer, end + 1, process->held);
     *ret_what = bad ? CHAOS_LINE_BAD : CHAOS_LINE;
     return true;
 }
 
 /* The state of a line that will not be completed. */
-static enum chaos_line give_up(struct chaos_lines *lines, enum chaos_line why, char *ret_line)
+static enum chaos_line give_up(struct chaos_line_process *process, enum chaos_line why,
+                               char *ret_line)
 {
-    size_t len = lines->held < CHAOS_LINE_MAX ? lines->held : CHAOS_LINE_MAX;
-    memcpy(ret_line, lines->buffer, len);
+    size_t len = process->held < CHAOS_LINE_MAX ? process->held : CHAOS_LINE_MAX;
+    memcpy(ret_line, process->buffer, len);
     ret_line[len] = '\0';
     return why;
 }
 
 /* Read the bytes that are there, or wait for some a moment. False: the end. */
-static bool read_some(struct chaos_lines *lines, int wait_ms)
+static bool read_some(struct chaos_line_process *process, int wait_ms)
 {
-    struct pollfd from = {.fd = lines->from, .events = POLLIN};
+    struct pollfd from = {.fd = process->from, .events = POLLIN};
     int ready = poll(&from, 1, wait_ms);
     if (ready <= 0)
         return ready == 0 || errno == EINTR;
-    ssize_t got =
-        read(lines->from, lines->buffer + lines->held, sizeof(lines->buffer) - lines->held);
+    ssize_t got = read(process->from, process->buffer + process->held,
+                       sizeof(process->buffer) - process->held);
     if (got > 0)
-        lines->held += (size_t)got;
+        process->held += (size_t)got;
     return got > 0 || (got < 0 && errno == EINTR);
 }
 
 /* Its children may keep the pipe open for longer. */
-static bool has_ended(const struct chaos_lines *lines)
+static bool has_ended(const struct chaos_line_process *process)
 {
     siginfo_t info = {.si_pid = 0};
-    return lines->pid == 0 ||
-           (waitid(P_PID, (id_t)lines->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-            info.si_pid == lines->pid);
+    return process->pid == 0 ||
+           (waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid == process->pid);
 }
 
-enum chaos_line chaos_lines_hear(struct chaos_lines *lines,
-                                 const struct chaos_patience *patience,
-                                 char ret_line[CHAOS_LINE_MAX + 1])
+enum chaos_line chaos_line_process_read(struct chaos_line_process *process,
+                                        const struct chaos_patience *patience,
+                                        char ret_line[CHAOS_LINE_MAX + 1])
 {
     int64_t waited_ns = 0, graced_ns = 0;
     for (;;) {
         enum chaos_line what;
-        if (take(lines, ret_line, &what))
+        if (take(process, ret_line, &what))
             return what;
-        if (lines->held == sizeof(lines->buffer))
-            return give_up(lines, CHAOS_LINE_BAD, ret_line);
+        if (process->held == sizeof(process->buffer))
+            return give_up(process, CHAOS_LINE_BAD, ret_line);
         bool over = patience->stop != NULL && patience->stop(patience->context);
         if (over && graced_ns >= patience->grace_ms * RL_NS_PER_MS)
-            return give_up(lines, CHAOS_LINE_STOPPED, ret_line);
+            return give_up(process, CHAOS_LINE_STOPPED, ret_line);
         if (patience->limit_ms >= 0 && waited_ns > patience->limit_ms * RL_NS_PER_MS)
-            return give_up(lines, CHAOS_LINE_LATE, ret_line);
+            return give_up(process, CHAOS_LINE_LATE, ret_line);
         int64_t before_ns = rl_clock_now_ns();
-        size_t held = lines->held;
-        bool ended = has_ended(lines); /* first: its last words are in the pipe by then */
-        if (lines->from < 0 || !read_some(lines, SLICE_MS) || (ended && lines->held == held))
-            return give_up(lines, CHAOS_LINE_END, ret_line);
+        size_t held = process->held;
+        bool ended = has_ended(process); /* first: its last words are in the pipe by then */
+        if (process->from < 0 || !read_some(process, SLICE_MS) ||
+            (ended && process->held == held))
+            return give_up(process, CHAOS_LINE_END, ret_line);
         /* While we are stopped, so is the program, so this is no time in which it could have
          * answered. */
         int64_t spent_ns = rl_clock_now_ns() - before_ns;
@@ -183,21 +186,21 @@ enum chaos_line chaos_lines_hear(struct chaos_lines *lines,
     }
 }
 
-bool chaos_lines_more(struct chaos_lines *lines)
+bool chaos_line_process_more(struct chaos_line_process *process)
 {
-    if (lines->held == 0 && lines->from >= 0)
-        (void)read_some(lines, 0);
-    return lines->held > 0;
+    if (process->held == 0 && process->from >= 0)
+        (void)read_some(process, 0);
+    return process->held > 0;
 }
 
 /* Wait at most so long for its end. */
-static bool await_end(struct chaos_lines *lines, int64_t limit_ms, int *ret_status)
+static bool await_end(struct chaos_line_process *process, int64_t limit_ms, int *ret_status)
 {
     int64_t until_ns = rl_clock_now_ns() + limit_ms * RL_NS_PER_MS;
     for (;;) {
-        pid_t ended = waitpid(lines->pid, ret_status, WNOHANG);
-        if (ended == lines->pid || (ended < 0 && errno != EINTR)) {
-            lines->pid = 0;
+        pid_t ended = waitpid(process->pid, ret_status, WNOHANG);
+        if (ended == process->pid || (ended < 0 && errno != EINTR)) {
+            process->pid = 0;
             return ended > 0;
         }
         if (rl_clock_now_ns() >= until_ns)
@@ -206,10 +209,11 @@ static bool await_end(struct chaos_lines *lines, int64_t limit_ms, int *ret_stat
     }
 }
 
-void chaos_lines_ending(struct chaos_lines *lines, char *ret_text, size_t size)
+void chaos_line_process_exit_text(struct chaos_line_process *process, char *ret_text,
+                                  size_t size)
 {
     int status = 0;
-    if (lines->pid == 0 || !await_end(lines, ENDING_MS, &status))
+    if (process->pid == 0 || !await_end(process, ENDING_MS, &status))
         snprintf(ret_text, size, "closed its stdout");
     else if (WIFSIGNALED(status))
         snprintf(ret_text, size, "was ended by signal %d (%s)", WTERMSIG(status),
@@ -218,19 +222,19 @@ void chaos_lines_ending(struct chaos_lines *lines, char *ret_text, size_t size)
         snprintf(ret_text, size, "exited with %d", WEXITSTATUS(status));
 }
 
-void chaos_lines_end(struct chaos_lines *lines)
+void chaos_line_process_end(struct chaos_line_process *process)
 {
     int status;
-    if (lines->to >= 0)
-        close(lines->to);
-    lines->to = -1;
-    if (lines->pid > 0 && !await_end(lines, ENDING_MS, &status) && lines->pid > 0) {
-        kill(lines->pid, SIGKILL);
-        while (waitpid(lines->pid, &status, 0) < 0 && errno == EINTR) {
+    if (process->to >= 0)
+        close(process->to);
+    process->to = -1;
+    if (process->pid > 0 && !await_end(process, ENDING_MS, &status) && process->pid > 0) {
+        kill(process->pid, SIGKILL);
+        while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
         }
-        lines->pid = 0;
+        process->pid = 0;
     }
-    if (lines->from >= 0)
-        close(lines->from);
-    lines->from = -1;
+    if (process->from >= 0)
+        close(process->from);
+    process->from = -1;
 }
