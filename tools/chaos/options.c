@@ -8,6 +8,7 @@
 #include "base/entropy.h"
 #include "base/limits.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <sysexits.h>
@@ -131,29 +132,33 @@ struct given {
     uint64_t named;
 };
 
-static int take_option(struct chaos_options *options, struct given *given, int option,
-                       const char *value)
+static void note_given(struct given *given, int option)
+{
+    given->places += option == OPT_LOCAL || option == OPT_NODES || option == OPT_COMPOSE;
+    given->faults = given->faults || option == OPT_FAULTS;
+    given->seed = given->seed || option == OPT_SEED;
+    given->fencing = given->fencing || option == OPT_FENCING;
+    given->guard = given->guard || option == OPT_GUARD;
+    given->min_holds = given->min_holds || option == OPT_MIN_HOLDS;
+    given->min_masters = given->min_masters || option == OPT_MIN_MASTERS;
+}
+
+static int take_text(const char *value, const char **ret_text, const char *complaint)
+{
+    *ret_text = value;
+    return *value != '\0' ? -1 : chaos_usage("%s", complaint);
+}
+
+/* An option whose value is a number or a time. */
+static int take_amount(struct chaos_options *options, int option, const char *value)
 {
     switch (option) {
     case OPT_LOCAL:
-        given->places++;
         return chaos_take_number("local", value, 1, REDLOCK_NODES_MAX, &options->local);
-    case OPT_NODES:
-        given->places++;
-        options->where = CHAOS_FILE;
-        options->nodes_file = value;
-        return *value != '\0' ? -1 : chaos_usage("--nodes needs the name of a file");
-    case OPT_COMPOSE:
-        given->places++;
-        options->where = CHAOS_COMPOSE;
-        options->nodes_file = value; /* NULL: the file that compose finds */
-        return -1;
     case OPT_CLIENTS:
         return chaos_take_number("clients", value, 1, CHAOS_CLIENTS_MAX, &options->clients);
     case OPT_NAMES:
         return chaos_take_number("names", value, 1, CHAOS_NAMES_MAX, &options->names);
-    case OPT_KIND:
-        return chaos_take_kind(value, &options->lock);
     case OPT_DURATION:
         return chaos_take_time("duration", value, DURATION_MIN_MS, DURATION_MAX_MS,
                                &options->duration_ms);
@@ -161,45 +166,57 @@ static int take_option(struct chaos_options *options, struct given *given, int o
         return chaos_take_time("ttl", value, TTL_MIN_MS, RL_TTL_LIMIT_MS, &options->ttl_ms);
     case OPT_HOLD:
         return chaos_take_time("hold", value, 0, RL_TTL_LIMIT_MS, &options->hold_ms);
-    case OPT_FAULTS:
-        given->faults = true;
-        return chaos_take_faults(value, &options->faults, &given->named);
-    case OPT_SEED:
-        given->seed = true;
-        return chaos_take_seed(value, &options->seed);
-    case OPT_REPORT:
-        options->report = value;
-        return *value != '\0' ? -1 : chaos_usage("--report needs the name of a directory");
-    case OPT_CLIENT:
-        options->client_cmd = value;
-        return *value != '\0' ? -1 : chaos_usage("--client needs a command");
-    case OPT_SELF_TEST:
-        options->self_test = true;
-        return chaos_take_breach(value, &options->breach);
     case OPT_MAX_RECOVERY:
         return chaos_take_time("max-recovery", value, 1, DURATION_MAX_MS,
                                &options->max_recovery_ms);
     case OPT_MIN_HOLDS:
-        given->min_holds = true;
         return chaos_take_number("min-holds", value, 0, 1000000000, &options->min_holds);
     case OPT_MIN_AVAILABLE:
         return chaos_take_percent("min-available", value, &options->min_available);
-    case OPT_MIN_MASTERS:
-        given->min_masters = true;
+    default:
+        assert(option == OPT_MIN_MASTERS);
         return chaos_take_number("min-masters", value, 0, REDLOCK_NODES_MAX,
                                  &options->min_masters);
+    }
+}
+
+static int take_option(struct chaos_options *options, struct given *given, int option,
+                       const char *value)
+{
+    note_given(given, option);
+    switch (option) {
+    case OPT_NODES:
+        options->where = CHAOS_FILE;
+        return take_text(value, &options->nodes_file, "--nodes needs the name of a file");
+    case OPT_COMPOSE:
+        options->where = CHAOS_COMPOSE;
+        options->nodes_file = value; /* NULL: the file that compose finds */
+        return -1;
+    case OPT_KIND:
+        return chaos_take_kind(value, &options->lock);
+    case OPT_FAULTS:
+        return chaos_take_faults(value, &options->faults, &given->named);
+    case OPT_SEED:
+        return chaos_take_seed(value, &options->seed);
+    case OPT_REPORT:
+        return take_text(value, &options->report, "--report needs the name of a directory");
+    case OPT_CLIENT:
+        return take_text(value, &options->client_cmd, "--client needs a command");
+    case OPT_SELF_TEST:
+        options->self_test = true;
+        return chaos_take_breach(value, &options->breach);
     case OPT_FENCED:
         options->fenced = true;
         return -1;
     case OPT_FENCING:
-        given->fencing = true;
         return chaos_take_fencing(value, &options->certified);
     case OPT_GUARD:
-        given->guard = true;
         return chaos_take_guard(value, &options->markers, &options->strict);
-    default:
+    case OPT_YES:
         options->yes = true;
         return -1;
+    default:
+        return take_amount(options, option, value);
     }
 }
 

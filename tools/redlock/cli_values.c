@@ -79,8 +79,9 @@ static int tokens_above_set(struct cli *cli, const char *text)
 {
     int64_t number = rl_decimal(text, strlen(text));
     if (number < 1 || number >= INT64_C(1) << 52) {
-        cli_say(cli, "--tokens-above '%s': the greatest token that a store has seen, a number "
-                     "from 1 to 2^52 - 1",
+        cli_say(cli,
+                "--tokens-above '%s': the greatest token that a store has seen, a number "
+                "from 1 to 2^52 - 1",
                 cli_text(text, strlen(text)).text);
         return CLI_USAGE;
     }
@@ -91,6 +92,8 @@ static int tokens_above_set(struct cli *cli, const char *text)
 /* Handle an option that sets the kind of the lock. */
 static int kind_set(struct cli *cli, struct cli_words *words, int letter)
 {
+    assert(letter == CLI_OPT_SHARED || letter == CLI_OPT_EXCLUSIVE || letter == CLI_OPT_FAIR ||
+           letter == CLI_OPT_REENTRANT);
     int kind = letter == CLI_OPT_SHARED      ? REDLOCK_READ
                : letter == CLI_OPT_EXCLUSIVE ? REDLOCK_WRITE
                : letter == CLI_OPT_FAIR      ? REDLOCK_FAIR
@@ -118,9 +121,45 @@ static int uses_set(struct cli *cli, const char *text)
     return CLI_USAGE;
 }
 
+/* What an option without a value sets; NULL: it does more than that. */
+static bool *flag_of(struct cli *cli, struct cli_words *words, int letter)
+{
+    switch (letter) {
+    case CLI_OPT_JSON:
+        return &cli->json;
+    case CLI_OPT_WATCH:
+        return &cli->watch;
+    case CLI_OPT_ACL:
+        return &cli->acl;
+    case CLI_OPT_PROMETHEUS:
+        return &cli->prometheus;
+    case CLI_OPT_FENCED:
+        return &cli->fenced;
+    case CLI_OPT_YES:
+        return &cli->yes;
+    case CLI_OPT_EVEN_WITHOUT_TTL:
+        return &cli->even_without_ttl;
+    case 'q':
+        return &cli->quiet;
+    case 'v':
+        return &cli->verbose;
+    case 'h':
+        return &words->help;
+    case 'V':
+        return &words->version;
+    default:
+        return NULL;
+    }
+}
+
 int cli_option_set(struct cli *cli, struct cli_words *words, int letter, const char *value)
 {
+    bool *flag = flag_of(cli, words, letter);
     words->seen |= 1U << row_of(letter);
+    if (flag) {
+        *flag = true;
+        return -1;
+    }
     switch (letter) {
     case 'n':
         cli->nodes_file = value;
@@ -136,56 +175,19 @@ int cli_option_set(struct cli *cli, struct cli_words *words, int letter, const c
         return duration_set(cli, "grace", value, &cli->grace_ms);
     case 'E':
         return conflict_set(cli, value);
-    case CLI_OPT_JSON:
-        cli->json = true;
-        return -1;
-    case CLI_OPT_WATCH:
-        cli->watch = true;
-        return -1;
-    case CLI_OPT_ACL:
-        cli->acl = true;
-        return -1;
-    case CLI_OPT_PROMETHEUS:
-        cli->prometheus = true;
-        return -1;
-    case CLI_OPT_SHARED:
-    case CLI_OPT_EXCLUSIVE:
-    case CLI_OPT_FAIR:
-    case CLI_OPT_REENTRANT:
-        return kind_set(cli, words, letter);
     case CLI_OPT_OWNER:
         cli->owner = value;
-        return -1;
-    case CLI_OPT_FENCED:
-        cli->fenced = true;
         return -1;
     case CLI_OPT_REPLACE:
         return replace_set(cli, value);
     case CLI_OPT_TOKENS_ABOVE:
         return tokens_above_set(cli, value);
-    case CLI_OPT_YES:
-        cli->yes = true;
-        return -1;
-    case CLI_OPT_EVEN_WITHOUT_TTL:
-        cli->even_without_ttl = true;
-        return -1;
     case CLI_OPT_KINDS:
         return uses_set(cli, value);
     case CLI_OPT_PREFIX:
         cli->prefix = value;
         return -1;
-    case 'q':
-        cli->quiet = true;
-        return -1;
-    case 'v':
-        cli->verbose = true;
-        return -1;
-    case 'h':
-        words->help = true;
-        return -1;
     default:
-        assert(letter == 'V');
-        words->version = true;
-        return -1;
+        return kind_set(cli, words, letter);
     }
 }
