@@ -129,7 +129,7 @@ START_TEST(handle_comes_by_argument_stdin_or_environment)
     const char *const environment[] = {handle, NULL};
     struct program_how from_environment = {.environment = environment};
     ck_assert_int_eq(program_run(&from_environment, REDLOCK("release"), NULL), 0);
-    ck_assert_uint_eq(masters_with(cli_masters, "handed"), 0);
+    cli_expect_free("handed");
 }
 END_TEST
 
@@ -153,7 +153,7 @@ START_TEST(stdin_is_one_handle_and_nothing_more)
     memcpy(text + len, "\r\n\r\n", 4);
     struct program_how returned = {.input = text, .input_len = len + 4};
     ck_assert_int_eq(program_run(&returned, REDLOCK("release", "-"), NULL), 0);
-    ck_assert_uint_eq(masters_with(cli_masters, "piped"), 0);
+    cli_expect_free("piped");
 }
 END_TEST
 

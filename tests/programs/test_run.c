@@ -13,12 +13,6 @@
 
 #define RUN_SH(name, script) REDLOCK("run", name, "--", "sh", "-c", script)
 
-static void expect_free(const char *name)
-{
-    ck_assert_msg(wait_until(masters_with(cli_masters, name) == 0, 5000), "%s is not free",
-                  name);
-}
-
 /* ---- the exit status ---- */
 
 static const struct {
@@ -38,7 +32,7 @@ START_TEST(case_108_exit_status_of_command)
     ck_assert_str_eq(program_err(program), "");
     ck_assert_str_eq(program_out(program), "");
     program_free(program);
-    ck_assert_uint_eq(masters_with(cli_masters, "j:108"), 0);
+    cli_expect_free("j:108");
 }
 END_TEST
 
@@ -56,7 +50,7 @@ START_TEST(case_108_command_that_can_not_be_run)
     ck_assert(cli_one_line(program_err(program)));
     program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "j:108", "--", "/"), NULL), 126);
-    expect_free("j:108");
+    cli_expect_free("j:108");
 }
 END_TEST
 

@@ -223,7 +223,7 @@ START_TEST(processes_left_in_commands_group_are_ended_and_told)
     ck_assert(!process_lives(scene_number(&at, "pid=")));
     ck_assert_ptr_nonnull(
         strstr(program_err(program), "left others in its process group, which are ended now"));
-    ck_assert_uint_eq(masters_with(cli_masters, SCENE_NAME), 0);
+    cli_expect_free(SCENE_NAME);
     program_free(program);
 }
 END_TEST
@@ -281,7 +281,7 @@ START_TEST(guard_killed_everything_gone_at_once_and_74)
     ck_assert(scene_all_gone(&scene));
     ck_assert_int_lt(boot_ms() - begin_ms, 3500); /* a grace, and not the lease */
     ck_assert(cli_one_line(program_err(scene.run)));
-    ck_assert_uint_eq(masters_with(cli_masters, SCENE_NAME), 0);
+    cli_expect_free(SCENE_NAME);
     program_free(scene.run);
 }
 END_TEST
@@ -293,7 +293,7 @@ START_TEST(command_kills_its_parent)
                     REDLOCK("run", SCENE_NAME, "--", "sh", "-c", "kill -9 $PPID; sleep 75"),
                     NULL),
         74);
-    ck_assert_uint_eq(masters_with(cli_masters, SCENE_NAME), 0);
+    cli_expect_free(SCENE_NAME);
 }
 END_TEST
 
@@ -351,7 +351,7 @@ START_TEST(command_signals_its_own_group_only)
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("run", SCENE_NAME, "--", "sh", "-c", "kill -KILL 0"), NULL),
         128 + SIGKILL);
-    ck_assert_uint_eq(masters_with(cli_masters, SCENE_NAME), 0);
+    cli_expect_free(SCENE_NAME);
 }
 END_TEST
 
@@ -405,7 +405,7 @@ START_TEST(guard_killed_while_run_waits_command_never_starts_and_74)
     ck_assert_int_eq(wait_scene_end(&scene), 74);
     ck_assert_str_eq(program_out(scene.run), "");
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "the guard process was killed"));
-    ck_assert_uint_eq(masters_with(cli_masters, SCENE_NAME), 0);
+    cli_expect_free(SCENE_NAME);
     program_free(scene.run);
 }
 END_TEST

@@ -21,7 +21,7 @@ START_TEST(lock_is_extended_for_as_long_as_command_runs)
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 0);
     ck_assert_str_eq(program_err(program), "");
     program_free(program);
-    ck_assert_uint_eq(masters_with(cli_masters, "long"), 0);
+    cli_expect_free("long");
 }
 END_TEST
 
@@ -51,7 +51,7 @@ START_TEST(background_never_is_not_for_run)
         0);
     ck_assert_str_eq(program_err(program), "");
     program_free(program);
-    ck_assert_uint_eq(masters_with(cli_masters, "never"), 0);
+    cli_expect_free("never");
 }
 END_TEST
 

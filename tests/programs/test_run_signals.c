@@ -13,12 +13,6 @@
 
 #define RUN_SH(name, script) REDLOCK("run", name, "--", "sh", "-c", script)
 
-static void expect_free(const char *name)
-{
-    ck_assert_msg(wait_until(masters_with(cli_masters, name) == 0, 5000), "%s is not free",
-                  name);
-}
-
 static const int forwarded[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define FORWARDED_COUNT (int)(sizeof(forwarded) / sizeof(forwarded[0]))
 
@@ -37,7 +31,7 @@ START_TEST(signals_are_forwarded_to_group)
     snprintf(expected, sizeof(expected), "got %s\n", sigabbrev_np(forwarded[_i]));
     ck_assert(program_printed(program, expected));
     program_free(program);
-    ck_assert_uint_eq(masters_with(cli_masters, "forwarded"), 0);
+    cli_expect_free("forwarded");
 }
 END_TEST
 
@@ -49,7 +43,7 @@ START_TEST(signal_kills_command_and_status_says_so)
     kill(program->pid, forwarded[_i]);
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + forwarded[_i]);
     program_free(program);
-    ck_assert_uint_eq(masters_with(cli_masters, "forwarded"), 0);
+    cli_expect_free("forwarded");
 }
 END_TEST
 
@@ -135,7 +129,7 @@ START_TEST(signal_after_grant_means_command_never_starts)
     program_free(program);
     close(unread[0]);
     close(unread[1]);
-    expect_free("granted");
+    cli_expect_free("granted");
 }
 END_TEST
 
@@ -148,7 +142,7 @@ START_TEST(signal_at_any_moment_leaves_nothing_behind)
         kill(program->pid, SIGTERM);
         ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + SIGTERM);
         program_free(program);
-        expect_free("moment");
+        cli_expect_free("moment");
     }
 }
 END_TEST

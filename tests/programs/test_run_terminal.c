@@ -53,7 +53,7 @@ static int interrupt(void *unused)
     terminal_type(&tty, "\x03");
     int status = terminal_wait(&tty, job);
     child_expect(status != -1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-    child_expect(masters_with(cli_masters, "tty") == 0);
+    child_expect(free_soon());
     return 0;
 }
 

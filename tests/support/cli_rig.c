@@ -69,6 +69,12 @@ bool cli_majority_has(const char *name)
     return masters_with(cli_masters, name) > cli_masters->n / 2;
 }
 
+void cli_expect_free(const char *name)
+{
+    ck_assert_msg(wait_until(masters_with(cli_masters, name) == 0, 5000), "%s is not free",
+                  name);
+}
+
 const char *cli_acquire(const char *name, const char *ttl)
 {
     static char handle[REDLOCK_HANDLE_MAX];

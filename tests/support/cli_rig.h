@@ -37,6 +37,10 @@ void cli_expect_json(struct program *program, const char *path, const char *expe
  * master to which it had no connection by then was never asked. */
 bool cli_majority_has(const char *name);
 
+/* No master has the key, or none soon: a command ends when a majority has confirmed its release,
+ * and the others may have yet to do it. */
+void cli_expect_free(const char *name);
+
 /* Exit statuses of `redlock status`. */
 enum { CLI_FIT = 0, CLI_DEGRADED = 1, CLI_NOT_FIT = 69 };
 
