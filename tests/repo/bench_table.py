@@ -99,7 +99,9 @@ ROWS += [("redlock run NAME -- true, from its start to its end", "run", "p50", "
          ("... to flock", "run", "p50, redlock run to", "flock")]
 ROWS += [("fenced tries that took one round trip: names that were used", "kinds",
           "fenced tries of one round trip", "names that were used"),
-         ("... new names", "kinds", "fenced tries of one round trip", "new names")]
+         ("... new names", "kinds", "fenced tries of one round trip", "new names"),
+         ("plain, with `guard strict`, to no guard", "kinds",
+          "pairs a second, guard strict to none", "plain")]
 # The rows of "ten figures", by scenario and by what and of whom.
 TEN = {
     ("pair", "pairs a second, library to", "floor, same bytes"),

@@ -124,7 +124,7 @@ void bench_print_table(const struct bench_report *report, const struct bench_set
         print_number(out, figure->summary.min);
         print_number(out, figure->summary.max);
         if (figure->aim != BENCH_NO_AIM)
-            fprintf(out, "  %s %s %g", bench_met(figure) ? "ok:" : "MISSED:",
+            fprintf(out, "  %s %s %g", bench_met(figure) ? "MET:" : "MISSED:",
                     figure->aim == BENCH_AT_LEAST ? ">=" : "<=", figure->bound);
         fputc('\n', out);
     }

@@ -153,6 +153,7 @@ static void report_ratios(struct inflight_run *run, unsigned slots)
         snprintf(what, sizeof(what), "%u: client CPU a pair, library to", slots);
         bench_add_ratio(to, scenario, what, of[i], series[LIBRARY].cpu_us, series[i].cpu_us,
                         rounds);
+        bench_aim(to, BENCH_AT_MOST, 1.4);
     }
 }
 
