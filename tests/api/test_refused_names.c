@@ -78,7 +78,7 @@ static void never(void *context, int result, redlock_lock *lock)
     abort();
 }
 
-START_TEST(such_a_name_is_refused_in_every_call)
+START_TEST(clashing_name_is_refused_in_every_call)
 {
     static const char name[] = "x:redlock:writer", part[] = "can't end in :redlock:queue";
     static const char *const names[] = {"a", name, "b"};
@@ -121,7 +121,7 @@ static const char *forge(redlock_lock *lock, const char *name, const char *owner
     return text;
 }
 
-START_TEST(text_with_such_a_name_is_not_attached)
+START_TEST(text_with_clashing_name_is_not_attached)
 {
     redlock_lock *lock = NULL;
     open_logging(1);
@@ -175,8 +175,8 @@ int main(void)
     tcase_add_loop_test(tcase, no_lock_is_key_of_another_one, 0, 5);
     tcase_add_loop_test(tcase, no_lock_is_key_of_another_one, 5, 7);
     tcase_add_loop_test(tcase, no_lock_is_key_of_another_one, 8, 10);
-    tcase_add_test(tcase, such_a_name_is_refused_in_every_call);
-    tcase_add_test(tcase, text_with_such_a_name_is_not_attached);
+    tcase_add_test(tcase, clashing_name_is_refused_in_every_call);
+    tcase_add_test(tcase, text_with_clashing_name_is_not_attached);
     tcase_add_test(tcase, leases_of_two_names_never_meet);
     tcase_add_test(tcase, owners_are_free_on_several_masters);
     suite_add_tcase(suite, tcase);

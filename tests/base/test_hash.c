@@ -38,7 +38,7 @@ static void check(const struct rl_hash_table *table, struct item *items, uint64_
     ck_assert_uint_eq(wrong, 0);
 }
 
-START_TEST(zero_is_an_empty_table)
+START_TEST(zero_is_empty_table)
 {
     struct rl_hash_table table = {0};
     ck_assert_ptr_null(rl_hash_find(&table, 0));
@@ -150,7 +150,7 @@ int main(void)
 {
     Suite *suite = suite_create("hash");
     TCase *tcase = tcase_create("hash");
-    tcase_add_test(tcase, zero_is_an_empty_table);
+    tcase_add_test(tcase, zero_is_empty_table);
     tcase_add_test(tcase, entry_in_table_is_found);
     tcase_add_test(tcase, it_grows_with_its_items);
     tcase_add_test(tcase, without_memory_it_stays_as_it_is);

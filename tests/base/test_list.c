@@ -33,7 +33,7 @@ static void check(const struct rl_list *list, const char *names)
     ck_assert_ptr_eq(list->last, before);
 }
 
-START_TEST(zero_is_an_empty_list)
+START_TEST(zero_is_empty_list)
 {
     struct rl_list list = {0};
     struct item a = {.name = 'a'};
@@ -73,7 +73,7 @@ START_TEST(first_entry_is_taken_first)
 }
 END_TEST
 
-START_TEST(items_may_be_freed_on_the_way)
+START_TEST(items_may_be_freed_while_walking)
 {
     struct rl_list list = {0};
     char seen[4] = "";
@@ -147,10 +147,10 @@ int main(void)
 {
     Suite *suite = suite_create("list");
     TCase *tcase = tcase_create("list");
-    tcase_add_test(tcase, zero_is_an_empty_list);
+    tcase_add_test(tcase, zero_is_empty_list);
     tcase_add_test(tcase, items_stand_where_they_are_put);
     tcase_add_test(tcase, first_entry_is_taken_first);
-    tcase_add_test(tcase, items_may_be_freed_on_the_way);
+    tcase_add_test(tcase, items_may_be_freed_while_walking);
     tcase_add_test(tcase, any_order_of_changes_leaves_it_whole);
     tcase_add_test_raise_signal(tcase, entry_in_no_list_is_not_removed, SIGABRT);
     tcase_add_test_raise_signal(tcase, entry_in_list_is_not_put_there_again, SIGABRT);

@@ -127,7 +127,7 @@ START_TEST(late_grant_with_same_number_counts)
 END_TEST
 
 /* Whichever of the two rounds has a node that is silent. */
-START_TEST(end_of_the_next_round_is_waited_for)
+START_TEST(end_of_next_round_is_waited_for)
 {
     struct story story;
     begin_behind(&story);
@@ -152,7 +152,7 @@ START_TEST(end_of_the_next_round_is_waited_for)
 END_TEST
 
 /* It is not told the token then. */
-START_TEST(void_grant_is_taken_off_before_the_token_is_told)
+START_TEST(void_grant_is_taken_off_before_token_is_told)
 {
     struct story story;
     begin_behind(&story);
@@ -192,7 +192,7 @@ START_TEST(node_that_took_higher_token_is_ahead)
 END_TEST
 
 /* Two masters have the key, and were at 9 and 8; a third one had it, and was at 8. */
-START_TEST(node_that_lost_the_key_does_not_decide)
+START_TEST(node_that_lost_key_does_not_decide)
 {
     struct story story;
     begin(&story, 3);
@@ -215,7 +215,7 @@ START_TEST(late_grant_with_greater_number_changes_nothing)
 }
 END_TEST
 
-START_TEST(node_that_lost_the_key_does_not_take_the_token)
+START_TEST(node_that_lost_key_does_not_take_token)
 {
     struct story story;
     begin(&story, 5);
@@ -327,7 +327,7 @@ START_TEST(refusals_lose_as_without)
 }
 END_TEST
 
-START_TEST(extension_keeps_the_token)
+START_TEST(extension_keeps_token)
 {
     struct story story;
     begin(&story, 3);
@@ -349,7 +349,7 @@ START_TEST(one_node_decides_alone)
 }
 END_TEST
 
-START_TEST(number_outside_its_bounds_is_a_bug)
+START_TEST(number_outside_its_bounds_aborts)
 {
     struct story story;
     begin(&story, 3);
@@ -367,13 +367,13 @@ int main(void)
     tcase_add_loop_test(token, void_grant_counts_neither_as_vote_nor_as_number, 0, 2);
     tcase_add_test(token, later_number_replaces_nodes_that_had_former_one);
     tcase_add_test(token, late_grant_with_same_number_counts);
-    tcase_add_test(token, end_of_the_next_round_is_waited_for);
-    tcase_add_test(token, void_grant_is_taken_off_before_the_token_is_told);
+    tcase_add_test(token, end_of_next_round_is_waited_for);
+    tcase_add_test(token, void_grant_is_taken_off_before_token_is_told);
     tcase_add_loop_test(token, late_grant_makes_lower_majority_decide, 0, 2);
     tcase_add_test(token, node_that_took_higher_token_is_ahead);
-    tcase_add_test(token, node_that_lost_the_key_does_not_decide);
+    tcase_add_test(token, node_that_lost_key_does_not_decide);
     tcase_add_test(token, late_grant_with_greater_number_changes_nothing);
-    tcase_add_test(token, node_that_lost_the_key_does_not_take_the_token);
+    tcase_add_test(token, node_that_lost_key_does_not_take_token);
     tcase_add_test(token, silence_ends_it);
     tcase_add_test(token, no_node_can_be_told);
     tcase_add_loop_test(token, link_breaks_or_request_is_not_sent, 0, 2);
@@ -382,8 +382,8 @@ int main(void)
     tcase_add_test(token, caller_gives_up_meanwhile);
     tcase_add_test(token, unexecuted_request_is_sent_again);
     tcase_add_test(token, refusals_lose_as_without);
-    tcase_add_test(token, extension_keeps_the_token);
+    tcase_add_test(token, extension_keeps_token);
     tcase_add_test(token, one_node_decides_alone);
-    tcase_add_loop_test_raise_signal(token, number_outside_its_bounds_is_a_bug, SIGABRT, 0, 2);
+    tcase_add_loop_test_raise_signal(token, number_outside_its_bounds_aborts, SIGABRT, 0, 2);
     return suite_run(suite);
 }

@@ -49,7 +49,7 @@ static void sleep_until_due(void)
     now_ns = rl_gather_due_ns(&gather);
 }
 
-START_TEST(one_write_carries_a_group)
+START_TEST(one_write_carries_group)
 {
     end_and_come(RL_GATHER_HABIT, 8);
     ck_assert_uint_eq(writes, RL_GATHER_HABIT * 8);
@@ -162,7 +162,7 @@ int main(void)
     Suite *suite = suite_create("gather");
     TCase *tcase = tcase_create("gather");
     tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, one_write_carries_a_group);
+    tcase_add_test(tcase, one_write_carries_group);
     tcase_add_test(tcase, lone_caller_waits_for_nobody);
     tcase_add_test(tcase, calls_that_end_meanwhile_join);
     tcase_add_test(tcase, those_who_came_are_sent_in_time);

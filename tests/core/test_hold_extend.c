@@ -254,7 +254,7 @@ START_TEST(old_links_end_fails_no_later_round)
 }
 END_TEST
 
-START_TEST(one_extension_at_a_time)
+START_TEST(extensions_go_one_by_one)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -470,7 +470,7 @@ int main(void)
     tcase_add_test(rounds, late_answers_count_in_no_later_round);
     tcase_add_test(rounds, acquires_late_answers_count_in_no_extension);
     tcase_add_test(rounds, old_links_end_fails_no_later_round);
-    tcase_add_test_raise_signal(rounds, one_extension_at_a_time, SIGABRT);
+    tcase_add_test_raise_signal(rounds, extensions_go_one_by_one, SIGABRT);
     tcase_add_test(rounds, refusal_on_one_link_proves_nothing_of_other);
     tcase_add_test(rounds, refusal_on_one_link_while_other_is_silent);
     tcase_add_test(rounds, release_wins_against_extension);

@@ -83,7 +83,7 @@ START_TEST(lost_link_that_carried_nothing)
 END_TEST
 
 /* While a release is unanswered on the link in use, the one that is due again waits. */
-START_TEST(one_release_at_a_time)
+START_TEST(releases_go_one_by_one)
 {
     struct story story;
     uint64_t other;
@@ -361,7 +361,7 @@ int main(void)
     tcase_add_test(again, release_that_was_not_executed_is_said_again);
     tcase_add_test(again, link_lost_while_holding);
     tcase_add_test(again, lost_link_that_carried_nothing);
-    tcase_add_test(again, one_release_at_a_time);
+    tcase_add_test(again, releases_go_one_by_one);
     tcase_add_test(again, release_on_link_that_drains_is_said_again);
     tcase_add_test(again, link_that_drains_and_owes_nothing);
     tcase_add_test(again, late_grant_that_no_release_follows);

@@ -152,7 +152,7 @@ START_TEST(process_before_is_named_by_durable_master)
 END_TEST
 
 /* What was sent before it was read last is answered by what is known. */
-START_TEST(older_request_tells_no_news_of_the_marker)
+START_TEST(older_request_tells_no_news_of_marker)
 {
     begin();
     read_at("one", "init", 0, NOW);
@@ -162,7 +162,7 @@ START_TEST(older_request_tells_no_news_of_the_marker)
 }
 END_TEST
 
-START_TEST(it_is_read_twice_within_the_longest_lease)
+START_TEST(marker_is_read_twice_within_longest_lease)
 {
     ck_assert_int_eq(rl_marker_check_ns(30000 * MS), 15000 * MS);
 }
@@ -182,8 +182,8 @@ int main(void)
     tcase_add_test(tests, quarantine_outlasts_what_is_unfit);
     tcase_add_loop_test(tests, reason_is_told, 0, COUNT(reasons));
     tcase_add_loop_test(tests, process_before_is_named_by_durable_master, 0, COUNT(followers));
-    tcase_add_test(tests, older_request_tells_no_news_of_the_marker);
-    tcase_add_test(tests, it_is_read_twice_within_the_longest_lease);
+    tcase_add_test(tests, older_request_tells_no_news_of_marker);
+    tcase_add_test(tests, marker_is_read_twice_within_longest_lease);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

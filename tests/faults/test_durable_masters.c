@@ -163,7 +163,7 @@ START_TEST(master_that_is_not_durable_waits)
 END_TEST
 
 /* A client that does not ask for it does not go by a stamp of others. */
-START_TEST(client_without_the_setting_waits)
+START_TEST(client_without_setting_waits)
 {
     start_marked(1, always);
     redlock *client = open_with(DURABLE, 1);
@@ -196,7 +196,7 @@ static const char *const changes[][3] = {
 };
 
 /* The stamp is withdrawn by the next look, half of max-ttl later at most. */
-START_TEST(stamp_is_withdrawn_when_a_look_finds_a_change)
+START_TEST(stamp_is_withdrawn_when_look_finds_change)
 {
     struct told lost = {0};
     start_marked(1, always);
@@ -249,7 +249,7 @@ START_TEST(stamp_is_good_for_one_process)
 END_TEST
 
 /* It has read an older file, which has the stamp, too; and then it began a new one. */
-START_TEST(process_that_did_not_read_the_append_only_file_waits)
+START_TEST(process_that_did_not_read_append_only_file_waits)
 {
     start_marked(1, always);
     stamp();
@@ -332,11 +332,11 @@ int main(void)
     tcase_add_test(tcase, durable_master_may_be_restarted_again_and_again);
     tcase_add_loop_test(tcase, master_that_is_not_durable_waits, 0,
                         (int)(sizeof(others) / sizeof(others[0])));
-    tcase_add_test(tcase, client_without_the_setting_waits);
+    tcase_add_test(tcase, client_without_setting_waits);
     tcase_add_test(tcase, master_that_refuses_config_waits);
-    tcase_add_loop_test(tcase, stamp_is_withdrawn_when_a_look_finds_a_change, 0, 3);
+    tcase_add_loop_test(tcase, stamp_is_withdrawn_when_look_finds_change, 0, 3);
     tcase_add_test(tcase, stamp_is_good_for_one_process);
-    tcase_add_loop_test(tcase, process_that_did_not_read_the_append_only_file_waits, 0, 2);
+    tcase_add_loop_test(tcase, process_that_did_not_read_append_only_file_waits, 0, 2);
     tcase_add_test(tcase, flushed_and_promoted_masters_wait);
     tcase_add_loop_test(tcase, stamp_of_another_master_proves_nothing, 0, 2);
     suite_add_tcase(suite, tcase);

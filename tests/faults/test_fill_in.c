@@ -209,7 +209,7 @@ START_TEST(several_names_are_filled_in)
 END_TEST
 
 /* Between two turns of an event loop there are a few at most, and user calls go on. */
-START_TEST(many_are_filled_in_a_few_at_a_time)
+START_TEST(many_are_filled_in_few_at_once)
 {
     enum { MANY = 2000, GONE = 300, A_TURN = 32 };
     static redlock_lock *locks[MANY];
@@ -274,7 +274,7 @@ int main(void)
     suite_add_tcase(suite, which);
     TCase *many = tcase_create("many");
     tcase_set_timeout(many, 60);
-    tcase_add_test(many, many_are_filled_in_a_few_at_a_time);
+    tcase_add_test(many, many_are_filled_in_few_at_once);
     suite_add_tcase(suite, many);
     return suite_run(suite);
 }

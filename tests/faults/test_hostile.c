@@ -219,7 +219,7 @@ START_TEST(replies_without_end_are_cut_off)
 }
 END_TEST
 
-START_TEST(one_byte_at_a_time_does_not_stretch_deadline)
+START_TEST(byte_by_byte_does_not_stretch_deadline)
 {
     open_fakes(HOSTILE, "node-timeout 150ms\nlinger 0ms\n");
     fake_rule(
@@ -553,7 +553,7 @@ int main(void)
     tcase_add_loop_test(tests, hostile_master_is_no_other_nodes_business, 0, HOSTILE_REPLIES);
     tcase_add_loop_test(tests, hostile_greeting_keeps_it_from_voting, 0, HOSTILE_REPLIES);
     tcase_add_loop_test(tests, replies_without_end_are_cut_off, 0, 5);
-    tcase_add_test(tests, one_byte_at_a_time_does_not_stretch_deadline);
+    tcase_add_test(tests, byte_by_byte_does_not_stretch_deadline);
     tcase_add_test(tests, unasked_replies_end_connection_and_count_for_nothing);
     tcase_add_loop_test(tests, every_prefix_of_grant_is_no_grant, 0, 3);
     tcase_add_loop_test(tests, every_prefix_of_refusal_is_no_refusal_either, 0, 3);

@@ -317,7 +317,7 @@ END_TEST
 
 /* ---- who is not seen, and by whom -------------------------------------------------------- */
 
-START_TEST(clients_without_the_setting_are_neither_seen_nor_stopped)
+START_TEST(clients_without_setting_are_neither_seen_nor_stopped)
 {
     redlock *off = open_ready("guard off\nmax-ttl 3s\nttl 1s\n", 0, 4);
     ck_assert_uint_eq(masters_with(masters, RL_LISTS_KEY), 0);
@@ -351,7 +351,7 @@ static void take_right_away(void)
         master_do(masters, i, "ACL", "SETUSER", "default", "resetkeys", "~name*", NULL);
 }
 
-START_TEST(without_the_right_to_warn_goes_on)
+START_TEST(warn_without_right_goes_on)
 {
     static struct lines lines;
     take_right_away();
@@ -365,7 +365,7 @@ START_TEST(without_the_right_to_warn_goes_on)
 }
 END_TEST
 
-START_TEST(without_the_right_to_refuse_does_not_vote)
+START_TEST(refuse_without_right_does_not_vote)
 {
     take_right_away();
     redlock *client = open_list(REFUSE, 0, 2);
@@ -374,7 +374,7 @@ START_TEST(without_the_right_to_refuse_does_not_vote)
 }
 END_TEST
 
-START_TEST(other_data_in_the_keys_place_is_told)
+START_TEST(other_data_in_place_of_key_is_told)
 {
     master_do(masters, 0, "SET", RL_LISTS_KEY, "x", NULL);
     redlock *client = open_list(REFUSE, 0, 2);
@@ -433,11 +433,11 @@ int main(void)
     tcase_add_test(refuse, mark_outlives_its_client_by_longest_lease);
     tcase_add_test(refuse, holders_list_is_shown_for_as_long_as_it_holds);
     tcase_add_test(refuse, holder_is_told_that_another_list_came);
-    tcase_add_test(unseen, clients_without_the_setting_are_neither_seen_nor_stopped);
+    tcase_add_test(unseen, clients_without_setting_are_neither_seen_nor_stopped);
     tcase_add_test(unseen, clients_of_other_databases_do_not_meet);
-    tcase_add_test(unseen, without_the_right_to_warn_goes_on);
-    tcase_add_test(unseen, without_the_right_to_refuse_does_not_vote);
-    tcase_add_test(unseen, other_data_in_the_keys_place_is_told);
+    tcase_add_test(unseen, warn_without_right_goes_on);
+    tcase_add_test(unseen, refuse_without_right_does_not_vote);
+    tcase_add_test(unseen, other_data_in_place_of_key_is_told);
     tcase_add_test(unseen, mark_is_shown_anew_where_info_is_denied);
     tcase_add_test(unseen, marker_and_lists_are_asked_for_together);
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -42,7 +42,7 @@ static long info(unsigned node, const char *section, const char *field)
 
 /* SUBSCRIBE is held back until after the release. It asks from time to time meanwhile, after
  * 250 ms at most, and would sleep for 73 ms more in the median; the subscription ends that. */
-START_TEST(e_62_release_before_subscription_wakes_all_the_same)
+START_TEST(e_62_release_before_subscription_wakes_nevertheless)
 {
     int64_t took[RUNS];
     struct proxy *proxies[3];
@@ -360,7 +360,7 @@ int main(void)
     Suite *suite = suite_create("peer_cases_e");
     TCase *tests = tcase_create("peer_cases_e");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, e_62_release_before_subscription_wakes_all_the_same);
+    tcase_add_test(tests, e_62_release_before_subscription_wakes_nevertheless);
     tcase_add_test(tests, e_63_lease_that_ends_unreleased_wakes_waiters);
     tcase_add_test(tests, e_66_thousand_waits_share_one_connection_per_node);
     tcase_add_test(tests, e_67_release_wakes_one_of_many);

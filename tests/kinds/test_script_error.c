@@ -75,7 +75,7 @@ START_TEST(command_that_failed_is_told)
 END_TEST
 
 /* The lines of marker_strict.lua are before those of the script. */
-START_TEST(line_behind_the_guard_is_told)
+START_TEST(line_behind_guard_is_told)
 {
     char error[96], told[512];
     int lines = 0, pttl = 0;
@@ -134,7 +134,7 @@ int main(void)
     TCase *tcase = tcase_create("script_error");
     tcase_add_loop_test(tcase, command_that_failed_is_told, 0,
                         (int)(sizeof(texts) / sizeof(texts[0])));
-    tcase_add_test(tcase, line_behind_the_guard_is_told);
+    tcase_add_test(tcase, line_behind_guard_is_told);
     tcase_add_test(tcase, long_error_loses_its_middle);
     tcase_add_loop_test(tcase, long_error_is_cut_between_characters, 0, 3);
     suite_add_tcase(suite, tcase);

@@ -270,7 +270,7 @@ static struct cost cost_of(const struct call *call)
     return (struct cost){after.ms - before.ms, after.commands - before.commands};
 }
 
-START_TEST(call_in_a_crowd_is_quick)
+START_TEST(call_in_crowd_is_quick)
 {
     const struct call *call = &calls[_i];
     struct cost cost = {0};
@@ -443,7 +443,7 @@ END_TEST
 
 /* The dead at the front go within a few calls, and nobody else; one further behind goes later.
  */
-START_TEST(dead_go_from_the_front)
+START_TEST(dead_go_from_front)
 {
     unsigned calls_made = 0;
     dead_front();
@@ -469,7 +469,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
     tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
-    tcase_add_loop_test(tcase, call_in_a_crowd_is_quick, 0, KINDS_OF_CALLS);
+    tcase_add_loop_test(tcase, call_in_crowd_is_quick, 0, KINDS_OF_CALLS);
     tcase_add_loop_test(tcase, what_is_over_counts_for_nothing, 0,
                         (int)(sizeof(overs) / sizeof(overs[0])));
     tcase_add_test(tcase, last_one_that_is_not_over_wakes);
@@ -477,7 +477,7 @@ int main(void)
     tcase_add_loop_test(tcase, of_many_owner_is_named_first, 0,
                         (int)(sizeof(looks) / sizeof(looks[0])));
     tcase_add_test(tcase, shares_are_taken_back_by_and_by);
-    tcase_add_test(tcase, dead_go_from_the_front);
+    tcase_add_test(tcase, dead_go_from_front);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -96,7 +96,7 @@ static void end(void)
     masters_stop(masters);
 }
 
-START_TEST(proposal_is_the_number)
+START_TEST(proposal_becomes_number)
 {
     begin();
     uint64_t proposed = time_us() + 5000000;
@@ -106,7 +106,7 @@ START_TEST(proposal_is_the_number)
 }
 END_TEST
 
-START_TEST(number_is_above_the_one_before)
+START_TEST(number_is_above_previous_one)
 {
     begin();
     uint64_t far = time_us() + 3600 * UINT64_C(1000000);
@@ -118,7 +118,7 @@ START_TEST(number_is_above_the_one_before)
 }
 END_TEST
 
-START_TEST(number_is_not_behind_the_clock)
+START_TEST(number_is_not_behind_clock)
 {
     begin();
     if (_i == 1)
@@ -255,9 +255,9 @@ int main(void)
     Suite *suite = suite_create("scripts_fence");
     TCase *grant = tcase_create("grant"), *kept = tcase_create("keep");
     suite_add_tcase(suite, grant);
-    tcase_add_test(grant, proposal_is_the_number);
-    tcase_add_test(grant, number_is_above_the_one_before);
-    tcase_add_loop_test(grant, number_is_not_behind_the_clock, 0, 2);
+    tcase_add_test(grant, proposal_becomes_number);
+    tcase_add_test(grant, number_is_above_previous_one);
+    tcase_add_loop_test(grant, number_is_not_behind_clock, 0, 2);
     tcase_add_test(grant, proposal_far_ahead_is_cut);
     tcase_add_test(grant, refusal_changes_no_counter);
     tcase_add_loop_test(grant, life_is_set_or_there_is_no_end, 0, 2);

@@ -187,7 +187,7 @@ START_TEST(key_is_gone_after_that)
 }
 END_TEST
 
-START_TEST(other_data_is_an_error_and_stays)
+START_TEST(other_data_gives_error_and_stays)
 {
     master_do(masters, 0, "SET", RL_LISTS_KEY, "x", NULL);
     struct reply reply = join_with(OWN, MARGIN);
@@ -215,7 +215,7 @@ int main(void)
     tcase_add_test(tests, mark_without_time_is_deleted);
     tcase_add_test(tests, key_ends_with_its_last_mark);
     tcase_add_test(tests, key_is_gone_after_that);
-    tcase_add_test(tests, other_data_is_an_error_and_stays);
+    tcase_add_test(tests, other_data_gives_error_and_stays);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -232,7 +232,7 @@ static unsigned answer_all(unsigned limit)
 }
 
 /* More than may be asked at once, and more than a buffer holds. */
-START_TEST(thousands_are_asked_for_part_at_a_time)
+START_TEST(thousands_are_asked_for_in_parts)
 {
     enum { MANY = 3000 };
     static struct rl_channel *channel[MANY];
@@ -492,7 +492,7 @@ int main(void)
     tcase_add_test(tests, user_gone_before_reply_is_left_after_it);
     tcase_add_test(tests, user_back_before_reply_is_asked_for_again);
     tcase_add_test(tests, coming_and_going_makes_no_storm);
-    tcase_add_test(tests, thousands_are_asked_for_part_at_a_time);
+    tcase_add_test(tests, thousands_are_asked_for_in_parts);
     tcase_add_test(tests, server_that_does_not_read_is_given_up);
     tcase_add_test(tests, channel_that_is_denied_costs_no_connection);
     tcase_add_test(tests, subscriber_without_right_to_own_channel_hears_others);

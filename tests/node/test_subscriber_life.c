@@ -34,7 +34,7 @@ START_TEST(first_loss_is_made_good_at_once_and_then_less_eagerly)
 }
 END_TEST
 
-START_TEST(server_that_is_gone_is_tried_again_but_not_all_the_time)
+START_TEST(server_that_is_gone_is_tried_again_but_not_constantly)
 {
     shut_the_door();
     int64_t now_ns = rl_clock_now_ns(), begun_ns = now_ns;
@@ -200,7 +200,7 @@ int main(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
     tcase_add_test(tcase, first_loss_is_made_good_at_once_and_then_less_eagerly);
-    tcase_add_test(tcase, server_that_is_gone_is_tried_again_but_not_all_the_time);
+    tcase_add_test(tcase, server_that_is_gone_is_tried_again_but_not_constantly);
     tcase_add_test(tcase, waiter_after_pause_does_not_wait_for_backoff);
     tcase_add_test(tcase, waiters_that_come_and_go_make_no_storm);
     tcase_add_test(tcase, connect_attempt_goes_on_without_users);

@@ -156,7 +156,7 @@ START_TEST(usual_replies_are_never_parsed_however_they_are_split)
 }
 END_TEST
 
-START_TEST(wrong_byte_is_what_the_parser_says)
+START_TEST(wrong_byte_is_judged_as_by_parser)
 {
     char bytes[LEN];
     for (int byte = 0; byte < 256; byte++) {
@@ -170,7 +170,7 @@ START_TEST(wrong_byte_is_what_the_parser_says)
 }
 END_TEST
 
-START_TEST(missing_or_doubled_byte_is_what_the_parser_says)
+START_TEST(missing_or_doubled_byte_is_judged_as_by_parser)
 {
     char bytes[LEN + 1];
     size_t at = (size_t)_i;
@@ -186,7 +186,7 @@ START_TEST(missing_or_doubled_byte_is_what_the_parser_says)
 END_TEST
 
 /* Numbers at every bound of a fencing token. */
-START_TEST(number_is_what_the_parser_says)
+START_TEST(number_is_read_as_by_parser)
 {
     static const struct {
         const char *digits;
@@ -229,9 +229,9 @@ int main(void)
     Suite *suite = suite_create("usual_reply");
     TCase *tests = tcase_create("against the parser");
     tcase_add_test(tests, usual_replies_are_never_parsed_however_they_are_split);
-    tcase_add_loop_test(tests, wrong_byte_is_what_the_parser_says, 0, LEN);
-    tcase_add_loop_test(tests, missing_or_doubled_byte_is_what_the_parser_says, 0, LEN);
-    tcase_add_loop_test(tests, number_is_what_the_parser_says, 0, 10);
+    tcase_add_loop_test(tests, wrong_byte_is_judged_as_by_parser, 0, LEN);
+    tcase_add_loop_test(tests, missing_or_doubled_byte_is_judged_as_by_parser, 0, LEN);
+    tcase_add_loop_test(tests, number_is_read_as_by_parser, 0, 10);
     tcase_add_test(tests, others_requests_have_no_usual_reply);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -171,7 +171,7 @@ START_TEST(prefix_goes_with_rights_to_marker)
 END_TEST
 
 /* And where clients show their node list to each other, the key and the commands for it. */
-START_TEST(rights_to_the_key_of_lists_are_printed_and_enough)
+START_TEST(rights_to_key_of_lists_are_printed_and_enough)
 {
     static const char settings[] = "max-ttl 500ms\nconfig-agreement refuse\n";
     masters = masters_start(1, NULL);
@@ -311,7 +311,7 @@ int main(void)
     tcase_add_loop_test(tcase, printed_rights_are_enough_for_locks_and_status, 0, KINDS);
     tcase_add_loop_test(tcase, prefix_bounds_names, 0, 3);
     tcase_add_loop_test(tcase, prefix_goes_with_rights_to_marker, 0, 6);
-    tcase_add_loop_test(tcase, rights_to_the_key_of_lists_are_printed_and_enough, 0, 2);
+    tcase_add_loop_test(tcase, rights_to_key_of_lists_are_printed_and_enough, 0, 2);
     tcase_add_loop_test(tcase, fenced_locks_need_what_is_printed, 0, 6);
     tcase_add_loop_test(tcase, each_printed_command_is_called_by_scripts, 0, 2 * KINDS);
     tcase_add_loop_test(tcase, what_can_not_be_printed_is_refused, 0, 6);

@@ -181,7 +181,7 @@ START_TEST(reader_has_no_token_and_is_told_at_once)
 }
 END_TEST
 
-START_TEST(only_what_takes_a_lock_is_fenced)
+START_TEST(only_what_takes_locks_is_fenced)
 {
     static const char *const verbs[] = {"extend", "release", "inspect", "break"};
     struct program *program = NULL;
@@ -303,7 +303,7 @@ int main(void)
     tcase_add_test(tests, command_never_has_token_of_another_lock);
     tcase_add_loop_test(tests, nested_run_has_token_of_its_own, 0, 3);
     tcase_add_loop_test(tests, reader_has_no_token_and_is_told_at_once, 0, REFUSED);
-    tcase_add_loop_test(tests, only_what_takes_a_lock_is_fenced, 0, 4);
+    tcase_add_loop_test(tests, only_what_takes_locks_is_fenced, 0, 4);
     tcase_add_loop_test(tests, handle_keeps_token, 0, 2);
     tcase_add_loop_test(tests, run_tells_token_however_it_ended, 0, 3);
     tcase_add_test(tests, reader_that_is_refused_is_object_too);

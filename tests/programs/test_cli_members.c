@@ -129,7 +129,7 @@ static void stop(void)
     masters_stop(masters);
 }
 
-START_TEST(list_changed_by_one_master_at_a_time_costs_no_lock)
+START_TEST(list_changed_master_by_master_costs_no_lock)
 {
     struct holder holders[CLIENTS] = {{.who = 'a'}, {.who = 'b'}, {.who = 'c'}};
     const unsigned *lists = changes[_i];
@@ -189,7 +189,7 @@ int main(void)
     TCase *cases = tcase_create("masters");
     tcase_set_timeout(cases, 240);
     tcase_add_checked_fixture(cases, start, stop);
-    tcase_add_loop_test(cases, list_changed_by_one_master_at_a_time_costs_no_lock, 0, CHANGES);
+    tcase_add_loop_test(cases, list_changed_master_by_master_costs_no_lock, 0, CHANGES);
     tcase_add_loop_test(cases, status_tells_whether_majorities_of_two_lists_meet, 0, PAIRS);
     tcase_add_test(cases, wait_names_clients_that_have_former_list);
     suite_add_tcase(suite, cases);

@@ -179,7 +179,7 @@ static redlock *open_with_one_ahead(void)
 
 /* Two of the three are there: the one ahead and one that then loses everything, and next that
  * one and the third, which was not told. */
-START_TEST(tokens_grow_past_a_restart_although_a_clock_is_ahead)
+START_TEST(tokens_grow_past_restart_although_clock_is_ahead)
 {
     redlock_options options = fenced(REDLOCK_PLAIN);
     redlock_node_vote votes[3];
@@ -294,7 +294,7 @@ START_TEST(counter_ends_and_lock_of_other_kinds_has_none_for_ever)
 }
 END_TEST
 
-START_TEST(renewal_writes_the_token_where_it_is_missing)
+START_TEST(renewal_writes_token_where_it_is_missing)
 {
     redlock_options options = fenced(REDLOCK_PLAIN);
     redlock_lock *lock = NULL;
@@ -315,7 +315,7 @@ START_TEST(renewal_writes_the_token_where_it_is_missing)
 }
 END_TEST
 
-START_TEST(master_that_is_healed_gets_the_token)
+START_TEST(master_that_is_healed_gets_token)
 {
     open_clients(3, NULL);
     redlock_lock *lock = take(one, "name");
@@ -353,7 +353,7 @@ START_TEST(counter_that_is_no_number_gives_no_vote)
 }
 END_TEST
 
-START_TEST(greatest_number_is_the_last_one)
+START_TEST(greatest_number_is_last_one)
 {
     open_clients(1, NULL);
     set_counter(0, COUNTER("name"), "9007199254740990");
@@ -394,7 +394,7 @@ START_TEST(reader_has_none)
 }
 END_TEST
 
-START_TEST(reentry_keeps_the_token)
+START_TEST(reentry_keeps_token)
 {
     int kind = _i % 2 ? REDLOCK_WRITE : REDLOCK_REENTRANT;
     open_clients(_i / 2 ? 1 : 3, NULL);
@@ -477,7 +477,7 @@ END_TEST
 
 /* ---- handles, waiting, many ------------------------------------------------------------- */
 
-START_TEST(detached_text_has_the_token)
+START_TEST(detached_text_has_token)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_clients(3, NULL);
@@ -526,7 +526,7 @@ static void *contend(void *context)
     return NULL;
 }
 
-START_TEST(waiters_get_tokens_in_the_order_of_their_holds)
+START_TEST(waiters_get_tokens_in_order_of_their_holds)
 {
     struct contender contenders[6];
     open_clients(3, NULL);
@@ -559,24 +559,24 @@ int main(void)
     tcase_add_test(order, unfenced_holds_leave_counters_alone);
     suite_add_tcase(suite, lost);
     tcase_add_test(lost, masters_that_lost_everything_name_greater_tokens);
-    tcase_add_test(lost, tokens_grow_past_a_restart_although_a_clock_is_ahead);
+    tcase_add_test(lost, tokens_grow_past_restart_although_clock_is_ahead);
     tcase_add_test(lost, master_that_is_ahead_is_left_out);
     tcase_add_test(lost, rounds_without_token_are_few);
     tcase_add_test(lost, counter_ends_and_lock_of_other_kinds_has_none_for_ever);
-    tcase_add_test(lost, renewal_writes_the_token_where_it_is_missing);
-    tcase_add_test(lost, master_that_is_healed_gets_the_token);
+    tcase_add_test(lost, renewal_writes_token_where_it_is_missing);
+    tcase_add_test(lost, master_that_is_healed_gets_token);
     suite_add_tcase(suite, data);
     tcase_add_loop_test(data, counter_that_is_no_number_gives_no_vote, 0, 6);
-    tcase_add_test(data, greatest_number_is_the_last_one);
+    tcase_add_test(data, greatest_number_is_last_one);
     tcase_add_test(data, data_of_other_type_gives_no_vote);
     suite_add_tcase(suite, kind);
     tcase_add_loop_test(kind, reader_has_none, 0, 2);
-    tcase_add_loop_test(kind, reentry_keeps_the_token, 0, 4);
+    tcase_add_loop_test(kind, reentry_keeps_token, 0, 4);
     tcase_add_loop_test(kind, inner_hold_in_one_without_token_is_above_earlier_holders, 0, 4);
     tcase_add_test(kind, one_token_is_above_those_of_all_names);
     tcase_add_test(kind, reentrant_lock_on_one_master_has_redissons_counter);
     suite_add_tcase(suite, use);
-    tcase_add_test(use, detached_text_has_the_token);
-    tcase_add_test(use, waiters_get_tokens_in_the_order_of_their_holds);
+    tcase_add_test(use, detached_text_has_token);
+    tcase_add_test(use, waiters_get_tokens_in_order_of_their_holds);
     return suite_run(suite);
 }

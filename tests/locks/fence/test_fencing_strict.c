@@ -101,7 +101,7 @@ static void lose(unsigned node, int how)
 
 /* Two masters grant the first token. One of them loses it, and all clocks are set back by more
  * than any window. The next majority is that master and the third. */
-START_TEST(token_falls_by_the_clock_and_not_in_strict_mode)
+START_TEST(token_falls_by_clock_and_not_in_strict_mode)
 {
     bool strict = _i < 3;
     const char *settings = strict ? STRICT : CLOCK;
@@ -134,7 +134,7 @@ START_TEST(token_falls_by_the_clock_and_not_in_strict_mode)
 END_TEST
 
 /* A client that is connected does not look for a while: the script itself sees it. */
-START_TEST(loss_on_a_live_connection_gives_no_vote)
+START_TEST(loss_on_live_connection_gives_no_vote)
 {
     uint64_t token = 0;
     start(3, true);
@@ -268,8 +268,8 @@ int main(void)
     Suite *suite = suite_create("fencing_strict");
     TCase *tcase = tcase_create("real");
     tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, token_falls_by_the_clock_and_not_in_strict_mode, 0, 5);
-    tcase_add_test(tcase, loss_on_a_live_connection_gives_no_vote);
+    tcase_add_loop_test(tcase, token_falls_by_clock_and_not_in_strict_mode, 0, 5);
+    tcase_add_test(tcase, loss_on_live_connection_gives_no_vote);
     tcase_add_test(tcase, minority_that_loses_its_counters_costs_no_lock);
     tcase_add_test(tcase, guarded_masters_vouch_for_one_that_lost_its_counters);
     tcase_add_test(tcase, new_masters_are_certified_by_nobody);

@@ -137,7 +137,7 @@ static void *release_it(void *lock)
 }
 
 /* The loop goes by the descriptor alone. */
-START_TEST(release_by_another_thread_wakes_the_loop)
+START_TEST(release_by_another_thread_wakes_loop)
 {
     redlock_options options = lazily();
     struct told told = {.calls = 0};
@@ -206,7 +206,7 @@ START_TEST(exit_sends_it)
 END_TEST
 
 /* What waits in the parent is the parent's. */
-START_TEST(exit_of_a_child_sends_nothing)
+START_TEST(exit_of_child_sends_nothing)
 {
     redlock_options options = lazily();
     struct told told = {.calls = 0};
@@ -254,10 +254,10 @@ int main(void)
     tcase_add_test(tests, too_late_is_told);
     tcase_add_test(tests, renewed_lock_is_not_lost_by_it);
     tcase_add_loop_test(tests, loop_thread_may_release_and_sends_it_in_its_next_turn, 0, 2);
-    tcase_add_test(tests, release_by_another_thread_wakes_the_loop);
+    tcase_add_test(tests, release_by_another_thread_wakes_loop);
     tcase_add_test(tests, close_sends_it);
     tcase_add_test(tests, exit_sends_it);
-    tcase_add_test(tests, exit_of_a_child_sends_nothing);
+    tcase_add_test(tests, exit_of_child_sends_nothing);
     tcase_add_test(tests, needs_somebody_to_send_it);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

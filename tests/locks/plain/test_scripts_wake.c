@@ -52,7 +52,7 @@ START_TEST(where_all_are_dead_lock_is_free)
 END_TEST
 
 /* So many dead are skipped at once; the rest is for the next one. */
-START_TEST(thousand_dead_are_skipped_at_a_time)
+START_TEST(thousand_dead_are_skipped_at_once)
 {
     static const char fill[] = "for i = 1, tonumber(ARGV[1]) do\n"
                                "  redis.call('ZADD', KEYS[1], i, string.format('%036d:1', i))\n"
@@ -249,7 +249,7 @@ int main(void)
     tcase_add_test(tcase, dead_are_skipped_and_forgotten);
     tcase_add_loop_test(tcase, where_all_are_dead_lock_is_free, RL_RELEASE, RL_RELEASE + 1);
     tcase_add_loop_test(tcase, where_all_are_dead_lock_is_free, RL_FORCE, RL_FORCE + 1);
-    tcase_add_test(tcase, thousand_dead_are_skipped_at_a_time);
+    tcase_add_test(tcase, thousand_dead_are_skipped_at_once);
     tcase_add_test(tcase, ties_are_woken_in_same_order_on_every_server);
     tcase_add_test(tcase, reserved_lock_is_for_its_waiter_alone);
     tcase_add_test(tcase, reservation_expires_by_itself);

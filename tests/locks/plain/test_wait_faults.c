@@ -115,7 +115,7 @@ static void *kill_on(void *argument)
 }
 
 /* The moments are chance: before the subscription, while it waits, during the release. */
-START_TEST(subscribers_killed_all_the_time_stop_nobody)
+START_TEST(subscribers_killed_constantly_stop_nobody)
 {
     pthread_t killer;
     open_masters(3);
@@ -267,7 +267,7 @@ int main(void)
     tcase_add_loop_test(tests, subscribers_killed_while_waiting_come_back_and_queue, 0, 5);
     tcase_add_loop_test(tests, subscribers_killed_around_release_are_no_loss, 0, 5);
     tcase_add_loop_test(tests, subscribers_killed_between_waits_are_replaced, 0, 5);
-    tcase_add_test(tests, subscribers_killed_all_the_time_stop_nobody);
+    tcase_add_test(tests, subscribers_killed_constantly_stop_nobody);
     tcase_add_loop_test(tests, without_subscription_it_asks_and_later_listens, 0, 2);
     tcase_add_loop_test(tests, master_that_goes_while_one_waits_is_not_missed, 0, 2);
     tcase_add_loop_test(tests, master_that_goes_between_hand_offs_delays_few, 0, 4);
