@@ -347,11 +347,11 @@ typedef struct redlock_options {
  * EHELD: another holds it, or the votes were split, in the last round that could be held.
  * ENOQUORUM: in the last round errors alone made a majority impossible, or a majority granted
  * and no time was left. EINVAL: a name that is empty, too long or a key of another lock
- * (redlock(7) lists these), or a ttl not within the drift and max-ttl, or above 30 s for
+ * (redlock(7) lists these). Also a ttl not within the drift and max-ttl, or above 30 s for
  * REDLOCK_READ on one master. The log tells which. ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK,
- * EBUSY (too many unconfirmed releases), ESYSTEM (no background thread to be had for auto_renew
- * or on_lost). EUPGRADE, EWRONGTYPE: at once, whatever wait_ms is. ENOTSUP: a fair lock on more
- * than one master, or a read lock with a fencing token. */
+ * EBUSY (too many unconfirmed releases), ESYSTEM (no background thread to be had for
+ * auto_renew or on_lost). EUPGRADE, EWRONGTYPE: at once, whatever wait_ms is. ENOTSUP: a fair
+ * lock on more than one master, or a read lock with a fencing token. */
 REDLOCK_API int redlock_try(redlock *client, const char *name, const redlock_options *options,
                             redlock_lock **ret_lock);
 
@@ -438,17 +438,17 @@ REDLOCK_API int64_t redlock_validity_ms(const redlock_lock *lock);
  * until it is released or detached; that of its names is, too. */
 REDLOCK_API const char *redlock_token(const redlock_lock *lock);
 
-/* The fencing token of a lock that was taken with options.fenced: a number from 1 to 2^53 - 1
- * that is above the fencing tokens of all earlier holders of its name. Send it along with each
- * write. Let the storage refuse a write whose token is below the highest that it has seen: a
+/* The fencing token of a lock that was taken with options.fenced: a number from 1 to 2^53 - 1.
+ * It is above the fencing tokens of all earlier holders of its name. Send it along with each
+ * write. Let the storage refuse a write whose token is below the highest that it has seen. A
  * holder that was stopped for too long then can't harm, whatever the clocks did. Of several
  * names, it is above the earlier tokens of each. An extension, a detached text and a re-entry
  * on this client keep it. Holds without fencing tokens do not raise it, so all users of a name
  * should have them. 0: released, detached, or taken without. Takes no mutex; sends nothing. */
 REDLOCK_API uint64_t redlock_fencing_token(const redlock_lock *lock);
 
-/* How many names it has, and each of them, in the order of their bytes: 0 is the name of a lock
- * that has one; "" past the last. `ret_len` may be NULL. */
+/* How many names it has, and each of them, in the order of their bytes. 0 is the name of a
+ * lock that has one; "" past the last. `ret_len` may be NULL. */
 REDLOCK_API size_t redlock_name_count(const redlock_lock *lock);
 REDLOCK_API const char *redlock_name_at(const redlock_lock *lock, size_t index,
                                         size_t *ret_len);
@@ -469,15 +469,16 @@ REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_repor
  * Taken with REDLOCK_RELEASE_LAZY it does not block, and 0 means: queued, not yet released.
  * The release leaves with the client's next request. If none comes, the event loop or the
  * background thread sends it after 300 us. It leaves at once if other threads of the client
- * wait, if this lock had to be waited for, when the client is closed, and when the process
- * calls exit(). So the lock may stay taken that much longer. If the process is killed in that
- * time, it stays taken until its TTL. redlock_stats and the log have the outcome. */
+ * wait, or if this lock had to be waited for. It leaves when the client is closed, and when
+ * the process calls exit(). So the lock may stay taken that much longer. If the process is
+ * killed in that time, it stays taken until its TTL. redlock_stats and the log have the
+ * outcome. */
 REDLOCK_API int redlock_release(redlock_lock *lock);
 
 /* Turn the lock into a text that another process of this host and boot can attach. Consumes
  * the lock on success: it is then not released by this client any more, and lives
  * until its TTL. A request that a slow master has yet to answer may be carried out after the
- * other process has released: the key then stays there until its TTL, and is nobody's lock.
+ * other process has released. The key then stays there until its TTL, and is nobody's lock.
  * `ret_text` has room for `size` bytes; REDLOCK_HANDLE_MAX is always enough.
  * EINVAL (too small), EEXPIRED, ENOTHELD, EBUSY, EFORK. */
 REDLOCK_API int redlock_detach(redlock_lock *lock, char *ret_text, size_t size);

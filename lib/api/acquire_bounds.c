@@ -8,7 +8,7 @@
 #include <assert.h>
 
 /* Join the name's queue before the first round, if there is one or subscribers of a majority
- * work: then a refused first round has entered the nodes' queues already. A try with an owner
+ * work. So a refused first round has entered the nodes' queues already. A try with an owner
  * asks first, because its owner may hold the lock, and waiters may wait for that owner. */
 int rl_acquire_join_queue(struct rl_acquire *acquire, int64_t now_ns)
 {

@@ -52,8 +52,8 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     lease->budget_ns = budget;
     lease->contended = acquire->round_begun;
     lease->waits = !acquire->try_once;
-    /* For a try in a queue the lock may be reserved, which only scripts know; and only scripts
-     * tell a report how long the holder has it, or grant a fencing token. */
+    /* For a try in a queue the lock may be reserved, which only scripts know. Only they tell a
+     * report how long the holder has it, or grant a fencing token. */
     lease->native = acquire->target.kind->native && !queue && !acquire->call.report.to &&
                     !acquire->options.fenced && client->config.guard != RL_GUARD_STRICT;
     lease->quiet = !acquire->call.report.to;

@@ -147,9 +147,9 @@ static int release_async(redlock *client, struct rl_lease *lease, bool over, int
     return result;
 }
 
-/* Queue the release, and return. It waits for other requests, unless a waiter is known: this
- * client's waiting calls have a leader, which sends it; another client's made this lock's first
- * round fail. */
+/* Queue the release, and return. It waits for other requests, unless a waiter is known. This
+ * client's waiting calls have a leader, which sends it. A waiter of another client made this
+ * lock's first round fail. */
 static int release_lazily(redlock *client, struct rl_lease *lease, bool over, int64_t now_ns)
 {
     if (!keep_if_held(lease, over, now_ns))

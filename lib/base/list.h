@@ -30,7 +30,8 @@ static inline void *rl_item(void *at, size_t offset)
     for (type *item = RL_FIRST(list, type, member); item; item = RL_NEXT(item, type, member))
 
 /* The same, and the body may remove or free this item. Nothing is written and only `next` is
- * followed: for a child of a fork, which may have found the list in the middle of a change. */
+ * followed. So it serves a child of a fork, which may have found the list in the middle of a
+ * change. */
 #define RL_EACH_FREED(type, item, list, member)                                                \
     for (type *item = RL_FIRST(list, type, member), *item##_next;                              \
          item && (item##_next = RL_NEXT(item, type, member), true); item = item##_next)

@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-/* The index of the nearest of `count` names, or -1 where none is near: at most one edit in
- * three letters; but one that begins with it and a dash comes before all that differ. Case, and
- * '_' for '-', do not count. */
+/* The index of the nearest of `count` names, or -1 where none is near. Near is at most one
+ * edit in three letters. A name that begins with `word` and a dash comes before all that
+ * differ. Case, and '_' for '-', do not count. */
 int rl_nearest(const char *const *names, size_t count, const char *word, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /* timer_heap.c - a binary heap. Each timer knows its place, so that it is moved and taken out
- * without a search; room is made before, so that setting one never fails. Core. */
+ * without a search. Room is made before, so that setting a timer never fails. Core. */
 #include "config_auto.h"
 
 #include "base/timer_heap.h"

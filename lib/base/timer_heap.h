@@ -46,8 +46,8 @@ static inline int64_t rl_timers_due_ns(const struct rl_timers *timers)
 /* The one that is due first (any of several that are due together), or NULL. */
 struct rl_timer *rl_timers_first(const struct rl_timers *timers);
 
-/* Fire the timers that are due: at most as many as are set at the beginning, so that timers
- * which set themselves anew can't keep the caller for ever. */
+/* Fire the timers that are due, at most as many as are set at the beginning. So timers that
+ * set themselves anew can't keep the caller for ever. */
 void rl_timers_run(struct rl_timers *timers, int64_t now_ns);
 
 /* Free the room. The timers are not touched; the heap is empty, as from the beginning. */

@@ -4,8 +4,9 @@
 
 #include <redlock.h>
 
-/* The application's struct as this library knows it: fields that a smaller (older) one lacks
- * have their defaults; one with unknown fields that are set is refused. 0 or REDLOCK_EINVAL. */
+/* The application's struct as this library knows it. Fields that a smaller (older) struct
+ * lacks have their defaults. A struct with unknown fields that are set is refused. 0 or
+ * REDLOCK_EINVAL. */
 int rl_config_take(const redlock_config *from, redlock_config *ret_whole, redlock_error *error);
 
 /* The same for the `index`-th of its nodes; `whole` came from rl_config_take(). */

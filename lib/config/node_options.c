@@ -1,7 +1,7 @@
 /* node_options.c - see node_options.h. Core.
  *
- * To add an option: a line in enum rl_node_option, a field of the same name in struct
- * rl_node_config and redlock_node, a row here, an entry in redlock.conf(5).
+ * To add an option, write a line in enum rl_node_option, a row here and an entry in
+ * redlock.conf(5). Write a field of its name in struct rl_node_config and in redlock_node.
  */
 #include "config_auto.h"
 

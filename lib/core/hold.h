@@ -5,9 +5,9 @@
  * one and one that drains. The hold only remembers the slots on which it awaits replies.
  *
  * Its states are drawn in docs/ARCHITECTURE.md. ENDING: a release goes to each node that may
- * have the key, behind the acquire, down every link that owes an answer; again after a break.
- * It is settled when no node can have the key any more. There is no way back from ENDING: a
- * token is requested once, and an expired lock must never be revived.
+ * have the key. It goes behind the acquire, down every link that owes an answer; again after a
+ * break. It is settled when no node can have the key any more. There is no way back from
+ * ENDING: a token is requested once, and an expired lock must never be revived.
  */
 #ifndef RL_HOLD_H
 #define RL_HOLD_H

@@ -59,7 +59,7 @@ static inline unsigned rl_first(uint64_t nodes)
 /* A majority of the configured n, however many nodes answer. */
 unsigned rl_quorum_needed(unsigned n);
 
-/* Two lists of so many nodes, `common` of them on both: has every majority of the one a node in
+/* Of two lists of so many nodes, `common` are on both. Has every majority of the one a node in
  * common with every majority of the other? Then no two have a lock, one by each. */
 bool rl_majorities_meet(unsigned one, unsigned other, unsigned common);
 
@@ -80,8 +80,9 @@ bool rl_round_no_quorum(const struct rl_round *round);
 /* True where our own grants and refusals met and neither side had a majority. */
 bool rl_round_split(const struct rl_round *round);
 
-/* The time that one node has in a round: the remaining time over n, at most `node_timeout_ns`
- * if that is not 0, at least two round trips and 2 ms. -1: too little remains for a round. */
+/* The time that one node has in a round: the remaining time over n. It is at most
+ * `node_timeout_ns`, if that is not 0, and at least two round trips and 2 ms. -1: too little
+ * remains for a round. */
 int64_t rl_node_budget_ns(int64_t remaining_ns, unsigned n, int64_t node_timeout_ns,
                           int64_t round_trip_ns);
 

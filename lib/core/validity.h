@@ -42,8 +42,9 @@ bool rl_validity_lasts(int64_t deadline_ns, int64_t now_ns, int64_t ttl_ns,
  * for the lock-delay. So keys may live longer than the lock, never shorter. */
 int64_t rl_key_life_ns(int64_t ttl_ns, int64_t lock_delay_ns);
 
-/* What is left of a lock with this deadline, for a master that gets its key late: the least TTL
- * that reaches it by any clocks. The keys that the lock rests on live for no less. */
+/* What is left of a lock with this deadline, for a master that gets its key late. It is the
+ * least TTL that reaches the deadline by any clocks. The keys that the lock rests on live for
+ * no less. */
 int64_t rl_rest_ns(int64_t deadline_ns, int64_t now_ns, double drift_factor);
 
 /* When a key has expired by itself: one that was set or extended at `made_ns` at the latest;

@@ -2,7 +2,7 @@
  *
  * The way of a wake-up:
  *
- * 1. On a master, the release script runs kinds/shared/wake_next.lua: it takes the first waiter
+ * 1. On a master, the release script runs kinds/shared/wake_next.lua. It takes the first waiter
  *    out of the master's queue, sends its name to its client, and reserves the lock for it.
  *    The kinds that broadcast send to all on the lock's channel.
  * 2. Here, rl_waking_message() notes the node. Then rl_pause_turn() decides: by a majority's
@@ -10,9 +10,10 @@
  * 3. On a master, that round's script (kinds/plain/plain_wait.lua) takes what is reserved, or
  *    puts the waiter into the queue again.
  *
- * Any message may get lost. So each pause has an end (rl_pause_end_ns()): the holder's TTL runs
- * out, a probe is due, or a growing backoff for all events without a message. The shell
- * (api/acquire.c, engine/wait_signals.c) tells what happens, and does what is decided here.
+ * Any message may get lost. So each pause has an end (rl_pause_end_ns()). It is when the
+ * holder's TTL runs out, when a probe is due, or after a growing backoff for all events
+ * without a message. The shell (api/acquire.c, engine/wait_signals.c) tells what happens, and
+ * does what is decided here.
  */
 #ifndef RL_WAKING_H
 #define RL_WAKING_H

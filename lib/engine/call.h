@@ -66,9 +66,9 @@ static inline bool rl_call_in_backlog(const struct rl_call *call)
     return rl_list_has(&call->client->calls.backlog, &call->backlog);
 }
 
-/* Is it worth waiting for more nodes than `voting`, of which these are `of_use`: until
- * `until_ns` for connections, until `backlog_ns` for nodes that have too many requests? If so,
- * the call is due again, or it joins the backlog, which is served in order. */
+/* Is it worth waiting for more nodes than `voting`, of which these are `of_use`? Connections
+ * are waited for until `until_ns`, nodes that have too many requests until `backlog_ns`. If
+ * so, the call is due again, or it joins the backlog, which is served in order. */
 bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use,
                           int64_t until_ns, int64_t backlog_ns, int64_t now_ns);
 

@@ -1,8 +1,8 @@
 /* certify.c - with `fencing strict`: a master that lost its fencing counters gets a certificate
  * again, by what the others tell. core/certify.h has the way and the reason.
  *
- * Every client does it, when it sees the loss. A master is certified once for one loss, and
- * the others refuse older rounds once for it, however many clients do it at the same time.
+ * Every client does it, when it sees the loss. However many clients do it at the same time, a
+ * master is certified once for one loss. The others refuse older rounds once for it.
  */
 #include "config_auto.h"
 

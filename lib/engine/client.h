@@ -68,7 +68,7 @@ struct rl_client_identity {
     char uuid[RL_UUID_LEN + 1];
     char holder[RL_CLIENT_NAME_MAX + 1]; /* the end of its tokens */
     /* These decide whether a handle's text is valid: this boot, its clock, and when that clock
-     * last went back: a text that was written earlier may be from before the step. */
+     * last went back. A text written earlier may be from before the step. */
     char boot_id[37];
     int64_t clock_offset; /* rl_clock_offset() */
     int64_t texts_since_ns;
@@ -218,15 +218,15 @@ static inline int64_t rl_client_now_ns(redlock *client)
     return rl_clock_steady_ns(&client->clock);
 }
 
-/* Enter and leave a public call: fork check, mutex, and no thread cancellation in between
- * (a thread that vanished in epoll_wait would leave the others without a leader).
+/* Enter and leave a public call: fork check, mutex, and no thread cancellation in between.
+ * (A thread that vanished in epoll_wait would leave the others without a leader.)
  * 0, REDLOCK_EINVAL (it is NULL), REDLOCK_EFORK, or REDLOCK_EDEADLK (called back from within
  * the client). */
 int rl_client_enter(redlock *client, int *ret_cancel_state);
 void rl_client_leave(redlock *client, int cancel_state);
 
-/* The same for a call that may wait: REDLOCK_EDEADLK also inside callbacks and on the thread
- * of the user's loop, REDLOCK_ECANCELED while the client is being closed. */
+/* The same for a call that may wait. REDLOCK_EDEADLK also inside callbacks and on the thread
+ * of the user's loop; REDLOCK_ECANCELED while the client is being closed. */
 int rl_client_enter_blocking(redlock *client, int *ret_cancel_state);
 void rl_client_leave_blocking(redlock *client, int cancel_state);
 
@@ -273,7 +273,7 @@ void rl_loop_poll(redlock *client, bool late);
  * reply is overdue. */
 int64_t rl_loop_poll_now(redlock *client);
 int64_t rl_loop_poll_if_idle(redlock *client);
-/* To be called after each wait, before any event or timer is handled: if nobody polled for a
+/* To be called after each wait, before any event or timer is handled. If nobody polled for a
  * while, no master may be blamed for it. */
 void rl_loop_end_absence(redlock *client, int64_t now_ns);
 /* A turn. _look: wait until `due_ns` at the longest, and handle the events. Returns the time

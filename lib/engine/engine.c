@@ -1,5 +1,5 @@
-/* engine.c - connects the parts of a client: events of nodes and subscribers go to leases, wait
- * queues and calls, and a turn of the loop reaches them all. Only this file knows all parts.
+/* engine.c - connects the parts of a client. Events of nodes and subscribers go to leases,
+ * wait queues and calls. A turn of the loop reaches them all. Only this file knows all parts.
  * Each part knows those below it, and the loop knows none (struct rl_loop_hooks). */
 #include "config_auto.h"
 

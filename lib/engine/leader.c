@@ -1,6 +1,6 @@
-/* leader.c - blocking calls: one thread at a time leads, and runs the loop for everybody; the
- * others sleep until their own call is done, or until the leader has left and one of them takes
- * over. The mutex is dropped while waiting.
+/* leader.c - blocking calls. One thread at a time leads, and runs the loop for everybody. The
+ * others sleep until their own call is done, or until the leader has left. One of them then
+ * takes over. The mutex is dropped while waiting.
  *
  *   caller A   submit, lead: [epoll_wait | handle | epoll_wait | handle A done] leave
  *   caller B          submit, sleep . . . . . . . . . . . . . . . . . . . . . . lead: [...

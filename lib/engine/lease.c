@@ -52,8 +52,8 @@ static uint64_t nodes_up(const redlock *client)
     return nodes;
 }
 
-/* When to look again at a lease whose release is due: when a refused release may be repeated,
- * when a node may have room, or when its keys have expired. */
+/* When to look again at a lease whose release is due. A refused release may then be repeated,
+ * a node may have room, or the lease's keys have expired. */
 static int64_t look_again_ns(const struct rl_lease *lease, uint64_t up, int64_t now_ns)
 {
     assert(lease->releasing && (up & ~rl_all(lease->client->nodes.n)) == 0);

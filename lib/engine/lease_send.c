@@ -8,10 +8,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* A request for a lease, encoded once for all nodes: a script by hash and, for connections
- * that have not carried its body yet, with the body; or the native pair, in the hash's place.
- * The bytes are the client's: one request is made at a time, and none while another is being
- * queued. */
+/* A request for a lease, encoded once for all nodes. It is a script by hash and, for
+ * connections that have not carried the body yet, with the body. Or it is the native pair, in
+ * the hash's place. The bytes are the client's: one request is made at a time, and none while
+ * another is being queued. */
 struct request {
     struct rl_request is;
     bool certified;                  /* shows the node's certificate: the bytes are its own */
@@ -24,8 +24,8 @@ struct request {
  * clocks, so that masters which do not know the lock yet name one token. A master that has
  * forgotten its counter casts no vote for the guard's window. So its clock is above all tokens
  * that it had before, since none was ahead of it by more than half of that. The other half is
- * for a clock that was set back. Proposals are cut at a quarter: so a master can take what one
- * names whose clock is a quarter ahead of its own, whatever clients propose. */
+ * for a clock that was set back. Proposals are cut at a quarter, whatever clients propose. So
+ * a master can take the token of another whose clock is a quarter ahead of its own. */
 static void fence(struct rl_request *request, const struct rl_lease *lease)
 {
     const redlock *client = lease->client;

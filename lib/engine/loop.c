@@ -77,7 +77,7 @@ static int wait_for(const redlock *client, struct epoll_event events[EVENTS_A_TU
                       rl_loop_timeout_ms(due_ns, now_ns));
 }
 
-/* To be called after each wait, before any event or timer is handled: if nobody polled for a
+/* To be called after each wait, before any event or timer is handled. If nobody polled for a
  * while, no master may be blamed for it. */
 void rl_loop_end_absence(redlock *client, int64_t now_ns)
 {

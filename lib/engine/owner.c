@@ -1,6 +1,6 @@
 /* owner.c - see owner.h. The numbers of threads are the only state outside of clients. The
- * system's thread ids will not do, because they are reused: a new thread would be taken for the
- * owner of locks that an ended thread has left. */
+ * system's thread ids will not do, because they are reused. A new thread would be taken for
+ * the owner of locks that an ended thread has left. */
 #include "config_auto.h"
 
 #include "engine/owner.h"

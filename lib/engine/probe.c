@@ -1,5 +1,5 @@
-/* probe.c - what redlock_probe() does: a lock with a random name is taken, waited for, extended
- * and released on each master, with the scripts of a plain lock.
+/* probe.c - what redlock_probe() does. On each master a lock with a random name is taken,
+ * waited for, extended and released, with the scripts of a plain lock.
  *
  *   LISTEN   the subscribers connect
  *   TAKE     acquire by the native pair, with a token of our own

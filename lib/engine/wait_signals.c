@@ -1,6 +1,6 @@
-/* wait_signals.c - how wait queues (wait_queue.h) learn of releases: from nodes, by a queue's
- * number or on the channel of its lock, and from this client itself. What follows is decided by
- * core/waking.h. */
+/* wait_signals.c - how wait queues (wait_queue.h) learn of releases. Nodes tell by a queue's
+ * number or on the channel of its lock; this client itself tells, too. What follows is decided
+ * by core/waking.h. */
 #include "config_auto.h"
 
 #include "engine/lease.h"

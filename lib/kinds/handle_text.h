@@ -4,9 +4,11 @@
  *
  *   "rl4" then base64url of: kind_len(1) n(1) boot id(16) clock offset(8) written(8)
  *   deadline(8) ttl_ms(8) fencing token(8) token_len(1) name_len(2) marks(4 n) owner_len(1)
- * kind token name owner sum(4); numbers big-endian; sum: FNV-1a of all before it. The kind is
- * written as its name. For a plain lock kind_len is 0, and there are neither owner_len nor kind
- * nor owner. A mark is a hash of a master's address as its node list has it.
+ *   kind token name owner sum(4)
+ *
+ * Numbers are big-endian. The sum is FNV-1a of all before it. The kind is written as its name.
+ * For a plain lock kind_len is 0, and there are neither owner_len nor kind nor owner. A mark
+ * is a hash of a master's address as its node list has it.
  *
  * The sum detects a handle that was truncated or mistyped. It does not protect against forgery,
  * because a user who can write to the masters needs no handle.

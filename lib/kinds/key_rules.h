@@ -1,4 +1,4 @@
-/* key_rules.h - refuses names and owners whose keys would be those of another lock: two locks
+/* key_rules.h - refuses names and owners whose keys would be those of another lock. Two locks
  * of different names must have no key in common, whatever their kinds and owners.
  * docs/DESIGN.md has the table of keys and the proof. Core. */
 #ifndef RL_KEY_RULES_H

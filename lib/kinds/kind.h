@@ -4,9 +4,9 @@
  * vote, both here.
  *
  * The plain kind is the published one: a string key, compared and deleted. A try that waits in
- * no queue and wants no report acquires it by the native pair: SET NX PX and GET in one write,
- * which cost the server a fifth of the script. Our random token, which GET shows, proves the
- * grant as a nonce would. All others use the script, which shows the holder's TTL.
+ * no queue and wants no report acquires it by the native pair. That is SET NX PX and GET in
+ * one write, which cost the server a fifth of the script. Our random token, which GET shows,
+ * proves the grant as a nonce would. All others use the script, which shows the holder's TTL.
  */
 #ifndef RL_KIND_H
 #define RL_KIND_H
@@ -23,19 +23,20 @@ struct rl_script {
     const char *fenced_body, *fenced_sha; /* for locks with fencing tokens; NULL: none */
     const char *strict_sha, *fenced_strict_sha; /* of rl_marker_strict and the text (marker.h) */
     const char *keys;                     /* KEYS, a letter each: see keys.h */
-    /* The arguments after the nonce in ARGV, a letter each: the (o)wner, the (t)oken, the
-     * t(T)L, the (w)aiter, its (a)ge in us, the (q)ueue's life in ms. (k) is how long the lock
-     * is reserved for the waiter that a release wakes (0: it wakes nobody; K: never 0). (f) is
-     * how long a silent waiter of a fair lock keeps its place, (m) how long the mark of a
-     * waiting writer stands. (s): if the lock's key ends more ms than this before the
-     * key of its tokens, a peer has shortened the lock. (e) says whether a key without TTL is a
-     * lock, too. */
+    /* The arguments after the nonce in ARGV, a letter each. (o) is the owner, (t) the token,
+     * (T) the TTL, (w) the waiter, (a) its age in us, (q) the queue's life in ms. (k) is how
+     * long the lock is reserved for the waiter that a release wakes (0: it wakes nobody; K:
+     * never 0). (f) is how long a silent waiter of a fair lock keeps its place, (m) how long
+     * the mark of a waiting writer stands. (s): if the lock's key ends more ms than this
+     * before the key of its tokens, a peer has shortened the lock. (e) says whether a key
+     * without TTL is a lock, too. */
     const char *args;
 };
 
-/* What a script with fencing tokens has behind those arguments: the (c)ount of counters, the
- * (p)roposed token, for how many us a token may be (A)head of the master's clock, the (F)encing
- * token, whether this is a write-(B)ack, and the (L)ife of a counter in ms. */
+/* What a script with fencing tokens has behind those arguments. (c) is the count of counters,
+ * (p) the proposed token, (F) the fencing token, (L) the life of a counter in ms. (A) is for
+ * how many us a token may be ahead of the master's clock. (B) says whether this is a
+ * write-back. */
 #define RL_FENCED_GRANT_ARGS "cpAL"
 #define RL_FENCED_KEEP_ARGS "cFABL"
 

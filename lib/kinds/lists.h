@@ -6,8 +6,8 @@
 
 #define RL_LISTS_KEY "redlock:lists"
 
-/* Show the own mark and read the others, at each connect and from time to time: nonce, mark,
- * for how many ms a mark stays beyond its max-ttl. */
+/* Show the own mark and read the others, at each connect and from time to time. Arguments:
+ * nonce, mark, for how many ms a mark stays beyond its max-ttl. */
 extern const char *const rl_lists_join;
 
 #endif

@@ -1,6 +1,6 @@
 /* link.c - a link's life, and its bytes once it is open. link_connect.c opens it.
  *
- * While all goes well a send is one send() and a receive one recv(); the epoll set is touched
+ * While all goes well a send is one send() and a receive one recv(). The epoll set is touched
  * only when the kernel takes no more and when it does again.
  */
 #include "config_auto.h"

@@ -1,8 +1,8 @@
 /* link.h - a byte pipe to one master: connects, sends, receives; TCP, TLS or unix socket.
  *
  * A link knows nothing of Redis. It never blocks, never raises SIGPIPE, and sets close-on-exec
- * on its descriptor. One connect tries every address of the name, within one budget; the name
- * is looked up by a thread of its own (resolve.h), so that a stuck resolver stalls nobody else.
+ * on its descriptor. One connect tries every address of the name, within one budget. A thread
+ * of its own looks the name up (resolve.h), so that a stuck resolver stalls nobody else.
  *
  *   IDLE --rl_link_open--> RESOLVING --> CONNECTING --> SECURING --> OPEN
  *     ^                        |             |              |          |

@@ -91,8 +91,8 @@ static int get_addresses(const char *host, const char *service, int flags,
     struct addrinfo *found = NULL;
     struct addrinfo hints;
 
-    /* Not AI_ADDRCONFIG: it hides ::1 and 127.0.0.1 on a machine that has nothing else, and
-     * an address that can't be reached from here fails at once anyway. */
+    /* Not AI_ADDRCONFIG: it hides ::1 and 127.0.0.1 on a machine that has nothing else. An
+     * address that can't be reached from here fails at once anyway. */
     memset(&hints, 0, sizeof(hints));
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_protocol = IPPROTO_TCP;

@@ -1,5 +1,5 @@
-/* tls.h - OpenSSL behind link.c: contexts and sessions that never raise SIGPIPE, verify the
- * chain and the host name or address, and take TLS 1.2 or later. */
+/* tls.h - OpenSSL behind link.c. Contexts and sessions never raise SIGPIPE, verify the chain
+ * and the host name or address, and take TLS 1.2 or later. */
 #ifndef RL_TLS_H
 #define RL_TLS_H
 

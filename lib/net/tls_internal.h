@@ -47,8 +47,8 @@ BIO_METHOD *rl_tls_wire_new(void);
 bool rl_tls_expected_name(const struct rl_node_config *node, char *ret_name, size_t size,
                           bool *ret_is_address);
 
-/* Take the text of an error out of OpenSSL's queue, and empty the queue: the first error of one
- * library (ERR_LIB_*) if there is one, else the first. */
+/* Take the text of an error out of OpenSSL's queue, and empty the queue. The error is the
+ * first of one library (ERR_LIB_*) if there is one, else the first. */
 void rl_tls_take_error(int favourite_library, char *ret_text, size_t size);
 
 struct rl_tls {

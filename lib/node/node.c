@@ -220,8 +220,8 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
         connect_now(node, now_ns);
 }
 
-/* A marker that is lost must be told to those that hold a lock and ask for nothing, and their
- * node list must be seen by others for so long. */
+/* Holders that ask for nothing must be told that a marker is lost. For so long others must see
+ * their node list, too. */
 static bool checks_by_itself(const struct rl_node *node)
 {
     const struct rl_node_settings *settings = node->settings;

@@ -6,12 +6,12 @@
  * AUTH is sent alone and answered before anything follows. GREETING selects the database, names
  * the connection and sends INFO: without INFO's reply the node must not vote (server_info.h).
  *
- * A node has two link slots. One is the current one. If its oldest request stays unanswered for
- * much longer than a reply takes, the link drains and the other slot connects anew; again after
- * stall-limit at the earliest. The draining link stays for the order: its requests may still be
- * executed, and their releases must come behind them. A node whose oldest request is past its
- * deadline is stalled: it gets no new acquires, so a dead node costs nothing and gathers no
- * memory.
+ * A node has two link slots. One is the current one. If its oldest request stays unanswered
+ * for much longer than a reply takes, the link drains and the other slot connects anew. That
+ * happens again after stall-limit at the earliest. The draining link stays for the order: its
+ * requests may still be executed, and their releases must come behind them. A node whose
+ * oldest request is past its deadline is stalled. It gets no new acquires, so a dead node
+ * costs nothing and gathers no memory.
  */
 #ifndef RL_NODE_H
 #define RL_NODE_H

@@ -1,5 +1,5 @@
-/* node_lists.h - which node lists the clients of a master have, by the marks that they show
- * each other there (kinds/lists/lists_join.lua), and what follows for its vote. Only where
+/* node_lists.h - which node lists the clients of a master have, and what follows for its vote.
+ * Clients show each other their marks on the master (kinds/lists/lists_join.lua). Only where
  * config-agreement is not off.
  */
 #ifndef RL_NODE_LISTS_H

@@ -1,7 +1,7 @@
-/* node_marker.c - a master's marker, as it is asked for and read; and with `durable on`, whether
- * it writes all that it answers to its disk first. A client asks for that at each look at the
- * marker, and leaves a stamp there or withdraws it. The stamp tells a master that was restarted
- * from one that may have lost keys (marker_join.lua). */
+/* node_marker.c - a master's marker, as it is asked for and read. With `durable on` it also
+ * asks whether the master writes all that it answers to its disk first. A client asks for that
+ * at each look at the marker, and leaves a stamp there or withdraws it. The stamp tells a
+ * master that was restarted from one that may have lost keys (marker_join.lua). */
 #include "config_auto.h"
 
 #include "node/node.h"

@@ -42,8 +42,9 @@ void rl_sub_greet(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_ping(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_read(struct rl_sub *sub);
 
-/* subscriber_channels.c: send the channels' requests, as far as there is room; a reply about
- * one, which may disconnect; a message on one (false: on none); ask again for denied channels.
+/* subscriber_channels.c. _catch_up: send the channels' requests, as far as there is room.
+ * _answered: a reply about one, which may disconnect. _message: a message on one (false: on
+ * none). _ask_again: ask again for denied channels.
  */
 void rl_sub_catch_up(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_channel_answered(struct rl_sub *sub, const struct rl_inflight *inflight,

@@ -1,5 +1,5 @@
 /* alloc.h - count this program's allocations, and make one of them fail. Programs that link
- * alloc.o get its malloc() and friends; the sanitizers and valgrind bring their own, and then
+ * alloc.o get its malloc() and friends. The sanitizers and valgrind bring their own, and then
  * nothing here has an effect (alloc_works() says so). */
 #ifndef TEST_ALLOC_H
 #define TEST_ALLOC_H

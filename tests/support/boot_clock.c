@@ -1,5 +1,5 @@
-/* boot_clock.c - a CLOCK_BOOTTIME that can be set back, for programs: loaded into them by
- * LD_PRELOAD, it adds to that clock what the file named by $BOOT_CLOCK holds (an int64_t, ns).
+/* boot_clock.c - a CLOCK_BOOTTIME that can be set back, for programs. LD_PRELOAD loads it into
+ * them. It adds to that clock what the file named by $BOOT_CLOCK holds (an int64_t, ns).
  * Timers of the kernel do not follow. */
 #include "config_auto.h"
 

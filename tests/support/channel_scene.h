@@ -1,5 +1,5 @@
-/* channel_scene.h - masters, one who holds and another who waits, and the channels on which it
- * hears of releases: what the tests of waiting by channel share. */
+/* channel_scene.h - what the tests of waiting by channel share. Masters, a client that holds,
+ * one that waits, and the channels on which the waiter hears of releases. */
 #ifndef TEST_CHANNEL_SCENE_H
 #define TEST_CHANNEL_SCENE_H
 

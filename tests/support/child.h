@@ -24,9 +24,9 @@ struct child child_start(int (*body)(void *argument), void *argument);
 /* What `body` returned; -1: killed at the deadline; -2: a signal or _exit() ended it. */
 int child_wait(struct child *child, int limit_ms);
 
-/* Send a signal to a child, this file's or another's, and wait until it has had that effect:
- * WUNTRACED, it stands; WCONTINUED, it goes on; 0, it is gone. The signal alone leaves it the
- * time until it is next given a core. */
+/* Send a signal to a child, this file's or another's, and wait until the signal has had that
+ * effect. WUNTRACED: the child stands. WCONTINUED: it goes on. 0: it is gone. The signal alone
+ * leaves it the time until it is next given a core. */
 void child_signal(pid_t pid, int number, int effect);
 
 int child_run(int (*body)(void *argument), void *argument, int limit_ms);

@@ -33,8 +33,8 @@ bool cli_one_line(const char *text);
 /* stdout is JSON and has `path`, with this value (NULL: any). */
 void cli_expect_json(struct program *program, const char *path, const char *expected);
 
-/* A majority has the key. It need not be all: a command ends when a majority has granted, and a
- * master to which it had no connection by then was never asked. */
+/* A majority has the key. It need not be all, since a command ends when a majority has
+ * granted. A master to which it had no connection by then was never asked. */
 bool cli_majority_has(const char *name);
 
 /* No master has the key, or none soon: a command ends when a majority has confirmed its release,

@@ -37,8 +37,8 @@ unsigned client_ready(redlock *client); /* nodes that vote */
 /* Now. */
 redlock_stats client_stats(redlock *client);
 
-/* Wait until it does not ask any more but from time to time: it hears all it can, and what it
- * was refused last has come. */
+/* Wait until the client asks only from time to time. It then hears all it can, and what it was
+ * refused last has come. */
 void client_is_quiet(redlock *client);
 
 /* The report in one line, for messages; the next call overwrites it. */

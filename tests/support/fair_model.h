@@ -39,8 +39,9 @@ struct fair_call {
 struct frame_answer fair_run(struct fair *fair, enum rl_verb verb, const struct fair_call *call,
                              int *ret_told);
 
-/* Redisson's: lock(), which enters the queue, and tryLock(), which doesn't, of one who waits
- * for wait_ms (has it the lock?); what it does when it gives up; unlock(): 0, 1, or -1 for nil.
+/* Redisson's, of a client that waits for wait_ms. _lock: lock(), which enters the queue, or
+ * tryLock(), which doesn't: has it the lock? _gives_up: what it does then. _unlock: 0, 1, or
+ * -1 for nil.
  */
 bool fair_peer_lock(struct fair *fair, const struct fair_call *call, int64_t wait_ms,
                     bool enters);

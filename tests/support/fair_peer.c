@@ -1,6 +1,7 @@
-/* fair_peer.c - see fair_peer.h. The scripts are written after what Redisson 3.50 and 4.7 do to
- * the keys: the stale ones at the queue's front are taken out, every time that is left loses
- * the wait of who takes the lock, and of who gives up those behind it. */
+/* fair_peer.c - see fair_peer.h. The scripts are written after what Redisson 3.50 and 4.7 do
+ * to the keys. Stale waiters at the queue's front are taken out. When a waiter takes the lock,
+ * its wait is subtracted from every time that is left. When one gives up, it is subtracted
+ * from those behind it. */
 #include "config_auto.h"
 
 #include "fair_peer.h"

@@ -3,10 +3,10 @@
  *
  *   fake_rule(fake, &(struct fake_rule){.match = "acquire *", .reply = "-OOM no\r\n"});
  *
- * Commands are matched as a line: for scripts "acquire NAME TOKEN TTL" (or extend, retake,
- * release, inspect, force), whether sent whole or by digest; the same for the native pair's SET;
- * else the words as they are, the first in capitals ("INFO server", "GET name": the pair's
- * other half). Everything received is recorded. */
+ * Commands are matched as a line. For scripts, sent whole or by digest, that is "acquire NAME
+ * TOKEN TTL" (or extend, retake, release, inspect, force). It is the same for the native
+ * pair's SET. Others are the words as they are, the first in capitals ("INFO server", "GET
+ * name": the pair's other half). Everything received is recorded. */
 #ifndef TEST_FAKE_H
 #define TEST_FAKE_H
 
@@ -29,8 +29,8 @@ struct fake_rule {
     int skip;          /* so many matching commands are not its business first */
     int times;         /* then it works so often; 0: for ever */
 
-    /* Replaces the answer (and then nothing is executed); NULL: the answer is made as usual
-     * and then mangled as said below. "{nonce}" stands for the script's nonce as a bulk. */
+    /* Replaces the answer, and then nothing is executed. NULL: the answer is made as usual and
+     * then mangled as said below. "{nonce}" stands for the script's nonce as a bulk. */
     const char *reply;
     size_t reply_len; /* 0: strlen(reply) */
 
@@ -77,7 +77,7 @@ bool fake_find(struct fake *fake, const char *match, unsigned nth, struct fake_r
 unsigned fake_connections(struct fake *fake); /* accepted so far */
 bool fake_has(struct fake *fake, const char *name);
 
-/* Several at once, on unix sockets, and a node list file of them; `settings` as in
+/* Several at once, on unix sockets, and a node list file of them. `settings` as in
  * masters_file(), but the guard is left on: they are old enough. */
 void fakes_start(struct fake *ret_fakes[], unsigned n);
 void fakes_stop(struct fake *fakes[], unsigned n);

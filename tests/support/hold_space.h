@@ -1,8 +1,8 @@
-/* hold_space.h - a model world so small that every state it can ever be in is visited: one or
- * two holds on a few masters, time in steps of a second, the real lib/core/hold.c in the
- * middle.
+/* hold_space.h - a model world so small that every state it can ever be in is visited. One or
+ * two holds are on a few masters, and time goes in steps of a second. The real lib/core/hold.c
+ * is in the middle.
  *
- * A state is what decides the future, and nothing else: times count from now, a token that
+ * A state is what decides the future, and nothing else. Times count from now, and a token that
  * has settled is used again for a fresh hold. So the states are finite in number and the
  * histories through them are not bounded in length. Whatever can happen next is one move. */
 #ifndef TEST_HOLD_SPACE_H

@@ -1,5 +1,5 @@
-/* hold_story.h - tell a hold's story line by line: one hold, N nodes that do as they are
- * told, a clock that stands until it is moved. Times are milliseconds.
+/* hold_story.h - tell a hold's story line by line. There are one hold, N nodes that do as they
+ * are told, and a clock that stands until it is moved. Times are milliseconds.
  *
  * Stories are named after the rules (R1...) and the known ways to break a lock on N masters
  * (CE1...) of docs/RULES.md.
@@ -65,8 +65,8 @@ void retake(struct story *story, unsigned node);
 /* Give up; `wait`: answers are counted. Sends nothing. */
 unsigned release(struct story *story, bool wait);
 
-/* Send whatever releases are wanted, on every link: the nodes that got one on the slot in
- * use, and those that got one on the other. All links are up. */
+/* Send whatever releases are wanted, on every link. Returns the nodes that got one on the slot
+ * in use; `ret_other` has those that got one on the other. All links are up. */
 uint64_t send_releases(struct story *story, uint64_t *ret_other);
 /* The same with the links in use of `down` not there. */
 uint64_t send_releases_but(struct story *story, uint64_t down, uint64_t *ret_other);

@@ -1,10 +1,10 @@
-/* hold_world.h - a small model world for holds: N masters with one key each, a few clients
- * with two link slots a master, first-in first-out queues both ways, and everything that
- * goes wrong. No time passes but in world_pass(); nothing happens but by a call here, so one
- * seed is one history.
+/* hold_world.h - a small model world for holds. It has N masters with one key each, and a few
+ * clients with two link slots a master. It has first-in first-out queues both ways, and
+ * everything that goes wrong. No time passes but in world_pass(); nothing happens but by a
+ * call here, so one seed is one history.
  *
- * The clients do with a hold what lib/engine/lease.c does with it (hold_client.c); the masters
- * do what the scripts do (hold_world.c); hold_check.c says what must be true, in true time,
+ * The clients do with a hold what lib/engine/lease.c does with it (hold_client.c). The masters
+ * do what the scripts do (hold_world.c). hold_check.c says what must be true, in true time,
  * after every single step.
  */
 #ifndef TEST_HOLD_WORLD_H

@@ -1,7 +1,7 @@
 /* masters.h - real redis-server processes of the test's own: started, killed, stopped,
- * restarted, and asked. Each listens on a unix socket and on a port of 127.0.0.1, keeps its
- * files in a directory of its own, and dies with the thread that started it. Nodes count
- * from 0, as in the library's reports. */
+ * restarted, and asked. Each listens on a unix socket and on a port of 127.0.0.1. It keeps its
+ * files in a directory of its own, and dies with the thread that started it. Nodes count from
+ * 0, as in the library's reports. */
 #ifndef TEST_MASTERS_H
 #define TEST_MASTERS_H
 

@@ -1,8 +1,7 @@
-/* model_frame.h - random operations on a few locks of a real master, next to a model in plain C
- * of what the scripts must do: what every such test shares. A test draws an operation, runs it
- * on the master and in its model, and holds the two answers against each other; time is the
- * master's own, so that an end is known from a time to a time only, and what ends soon is
- * waited for.
+/* model_frame.h - random operations on a few locks of a real master, next to a model in plain
+ * C of what the scripts must do. All such tests share this file. A test draws an operation,
+ * runs it on the master and in its model, and compares the two answers. Time is the master's
+ * own, so that an end is known from a time to a time only. What ends soon is waited for.
  *
  * REDLOCK_TEST_SEED says which operations, REDLOCK_TEST_OPERATIONS how many: a failure names
  * both.

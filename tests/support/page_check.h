@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* NULL, or what is wrong and where. Stricter than HTML: every tag is closed in its order, or
- * by itself; attributes are quoted; only &amp; &lt; &gt; &quot; &#39; stand for characters;
- * ids are unique, and all that is referred to is there; nothing is fetched from elsewhere. */
+ * by itself. Attributes are quoted. Only &amp; &lt; &gt; &quot; &#39; stand for characters.
+ * Ids are unique, and all that is referred to is there. Nothing is fetched from elsewhere. */
 const char *page_problem(const char *page, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
-/* program.h - run redlock(1), or any program, as a shell would: its output kept in files, so
- * that nothing blocks, and its end awaited with a deadline. */
+/* program.h - run redlock(1), or any program, as a shell would. Its output is kept in files,
+ * so that nothing blocks. Its end is awaited with a deadline. */
 #ifndef TEST_PROGRAM_H
 #define TEST_PROGRAM_H
 
@@ -32,8 +32,8 @@ const char *program_redlock(void);
 /* Start it. It is killed when the thread that started it ends. */
 struct program *program_start(const struct program_how *how, const char *const argv[]);
 
-/* Wait for its end and give its exit status as a shell does: 128 and the signal's number
- * where one killed it; -1: it had to be killed after `limit_ms`. */
+/* Wait for its end and give its exit status as a shell does. Where a signal killed it that is
+ * 128 and the signal's number. -1: it had to be killed after `limit_ms`. */
 int program_wait(struct program *program, int limit_ms);
 
 /* What it has written so far, NUL added; good until the next call for this program. */

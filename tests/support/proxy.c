@@ -1,5 +1,5 @@
 /* proxy.c - see proxy.h. Each direction of a connection (a pipe) is a buffer with a mark for
- * every read: the bytes up to it may go on at its time. */
+ * every read. The bytes up to a mark may go on at its time. */
 #include "config_auto.h"
 
 #include "proxy.h"

@@ -1,5 +1,6 @@
-/* proxy.h - a byte proxy before a master, in one thread of the test's own: it delays, holds
- * back, cuts and resets, each direction and each connection apart, changed while it runs. */
+/* proxy.h - a byte proxy before a master, in one thread of the test's own. It delays, holds
+ * back, cuts and resets, each direction and each connection apart. Tests change that while it
+ * runs. */
 #ifndef TEST_PROXY_H
 #define TEST_PROXY_H
 

@@ -1,5 +1,5 @@
 /* reentrant_model.h - what the scripts of the reentrant kind must do, said once more and
- * plainly: one lock, in C, with what else may come to stand under its name. */
+ * plainly. It is one lock, in C, with what else may come to stand under its name. */
 #ifndef TEST_REENTRANT_MODEL_H
 #define TEST_REENTRANT_MODEL_H
 

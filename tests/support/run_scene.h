@@ -1,5 +1,5 @@
-/* run_scene.h - a `redlock run` under way, for the tests of how it ends: who takes part is
- * known by pid, and so is the time by which all must be gone. */
+/* run_scene.h - a `redlock run` under way, for the tests of how it ends. All processes that
+ * take part are known by pid. So is the time by which they must be gone. */
 #ifndef TEST_RUN_SCENE_H
 #define TEST_RUN_SCENE_H
 
@@ -15,8 +15,8 @@ struct scene {
     int pid_count;
 };
 
-/* COMMAND, a child in its group, and a grandchild that left the group and the session and was
- * orphaned (a daemon): three, of which the first ignores TERM. */
+/* Three processes: COMMAND, a child in its group, and a grandchild that left the group and the
+ * session and was orphaned (a daemon). The first ignores TERM. */
 extern const char scene_stubborn[];
 
 /* One that ends on TERM with status 3, and says "got TERM". */
@@ -29,8 +29,8 @@ void scene_begin(struct scene *scene, const char *ttl, const char *grace, const 
 bool scene_all_gone(const struct scene *scene);
 
 /* When, as boot_ms(), the validity of the lease that was last granted ends, to within a round
- * trip: when the keys that a majority granted with it do, less the drift. All masters must
- * run. Where an extension was under way it may be that one's end. */
+ * trip. It ends when the keys that a majority granted with it do, less the drift. All masters
+ * must run. Where an extension was under way it may be that one's end. */
 int64_t scene_validity_end_ms(int64_t ttl_ms);
 
 void scene_expect_gone_by(const struct scene *scene, int64_t end_ms);

@@ -1,6 +1,6 @@
 /* rw_model.h - what the scripts of the read and write locks must do, said once more and
- * plainly: one lock, in C, with its readers, its writer, the writers who wait, and what else
- * may come to stand under its name. */
+ * plainly. It is one lock, in C, with its readers, its writer and the writers that wait. It
+ * also has what else may come to stand under its name. */
 #ifndef TEST_RW_MODEL_H
 #define TEST_RW_MODEL_H
 

@@ -80,8 +80,8 @@ const char *talk_waiter(unsigned client, unsigned number, char ret_waiter[RL_WAI
 void talk_listen(struct talk *talk, const char *waiter);
 
 /* What was published since the last look in the channels that this connection is subscribed to
- * (one, at least): everything a script that has answered published is among it, since a PING is
- * answered behind it. */
+ * (one, at least). All that a script published is among it, if the script has answered, since
+ * a PING is answered behind it. */
 #define TALK_CALLS_MAX 8
 struct talk_message {
     char channel[512];

@@ -1,5 +1,5 @@
-/* several_model.h - what the scripts for several names must do, said by what those for one name
- * do (scripts_model.h): all or none, and else each name as if it were alone. */
+/* several_model.h - what the scripts for several names must do, said by what those for one
+ * name do (scripts_model.h). That is all or none, and else each name as if it were alone. */
 #ifndef TEST_SEVERAL_MODEL_H
 #define TEST_SEVERAL_MODEL_H
 
@@ -14,8 +14,8 @@ struct several_told {
     int called[SEVERAL_MAX];
 };
 
-/* The script of that verb, executed at some time of `when`, for those of the locks whose bit is
- * set; they are in the order of their names. */
+/* The script of that verb, executed at some time of `when`, for those of the locks whose bit
+ * is set. The locks are in the order of their names. */
 struct several_told several_run(struct model *model, struct model_lock locks[SEVERAL_MAX],
                                 unsigned names, enum rl_verb verb,
                                 const struct model_call *call, struct span when);

@@ -27,7 +27,7 @@ enum { STALL_MS = 10 };
 void stall_watch(void);
 
 /* Did the machine stall for `least_ms` or longer since stall_watch(), or since this was last
- * asked; or did it withhold as much from this thread in all? Says so. Never where STALL_MS is
+ * asked? Or did it withhold as much from this thread in all? Says so. Never where STALL_MS is
  * "0" in the environment, which is for driver.sh too. */
 bool stall_excuses(int64_t least_ms);
 

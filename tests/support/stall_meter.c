@@ -1,6 +1,7 @@
-/* stall_meter.c - what this machine withheld from a test. Runs beside it; told to end, it prints
- * two times in milliseconds: the longest for which a program that wants little got no processor,
- * and the longest for which no processor had nothing to do, so that others waited. */
+/* stall_meter.c - what this machine withheld from a test. Runs beside it; told to end, it
+ * prints two times in milliseconds. The first is the longest for which a program that wants
+ * little got no processor. The second is the longest for which no processor had nothing to do,
+ * so that others waited. */
 #include "config_auto.h"
 
 #include "stall.h"

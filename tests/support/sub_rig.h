@@ -1,5 +1,5 @@
 /* sub_rig.h - one subscriber with an epoll set, a small loop around it, and a record of what
- * it told its owner; and a server's side played by hand, byte by byte, in the same thread. */
+ * it told its owner. The server's side is played by hand, byte by byte, in the same thread. */
 #ifndef TEST_SUB_RIG_H
 #define TEST_SUB_RIG_H
 

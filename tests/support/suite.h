@@ -1,5 +1,5 @@
-/* suite.h - what every test program does: run a Check suite inside one private directory,
- * which is removed by the runner even where a test crashed; waiting for conditions. */
+/* suite.h - what every test program does: run a Check suite inside one private directory, and
+ * wait for conditions. The runner removes the directory even where a test crashed. */
 #ifndef TEST_SUITE_H
 #define TEST_SUITE_H
 

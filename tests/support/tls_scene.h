@@ -1,5 +1,5 @@
-/* tls_scene.h - a world for all tests of a case, and a pair for each: what the tests of a
- * session's bytes and of its end share. */
+/* tls_scene.h - what the tests of a session's bytes and of its end share. There is a world for
+ * all tests of a case, and a pair for each. */
 #ifndef TEST_TLS_SCENE_H
 #define TEST_TLS_SCENE_H
 

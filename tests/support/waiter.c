@@ -102,7 +102,7 @@ void waiter_mark(struct waiter *waiter)
 }
 
 /* It does not look in its first second. Where what woke it came later than that, it may have
- * looked at that very moment: for a second that is believed, if messages came as well. */
+ * looked at that very moment. For a second that is believed, if messages came as well. */
 static bool found_out_by_itself(struct waiter *waiter, uint64_t wakes)
 {
     bool late = waiter->marked_ms - waiter->begun_ms >= PROBE_MS;
