@@ -13,12 +13,14 @@ bool rl_is_certified(const struct rl_certificate *certificate)
 
 bool rl_certificate_serves(const struct rl_certificate *certificate, uint64_t changes)
 {
+    assert(!rl_is_certified(certificate) || certificate->number > 0);
     return rl_is_certified(certificate) && certificate->number <= changes;
 }
 
 bool rl_certificate_learn(struct rl_certificate *certificate,
                           const struct rl_certificate *told, uint64_t *changes)
 {
+    assert(certificate->number <= *changes);
     bool same = strcmp(certificate->word, told->word) == 0 &&
                 strcmp(certificate->id, told->id) == 0;
     uint64_t number = same ? certificate->number : ++*changes;
@@ -54,12 +56,14 @@ void rl_certifying_begin(struct rl_certifying *certifying, unsigned node,
                          const struct rl_certificate *certificate)
 {
     assert(!rl_is_certified(certificate) && strlen(certificate->id) == RL_LOSS_LEN);
+    assert(node < REDLOCK_NODES_MAX);
     *certifying = (struct rl_certifying){.on = true, .node = node, .again_ns = INT64_MAX};
     memcpy(certifying->loss, certificate->id, sizeof(certifying->loss));
 }
 
 static bool was_read(const struct rl_certifying *certifying, const char *id)
 {
+    assert(certifying->read_count <= REDLOCK_NODES_MAX);
     for (unsigned i = 0; i < certifying->read_count; i++) {
         if (strcmp(certifying->read[i], id) == 0)
             return true;
@@ -71,6 +75,8 @@ bool rl_certifying_learn(struct rl_certifying *certifying, unsigned node,
                          const struct rl_certificate *certificate, unsigned needed)
 {
     assert(certifying->on && needed > 0 && needed <= REDLOCK_NODES_MAX);
+    assert(node < REDLOCK_NODES_MAX && certifying->read_count <= needed);
+    assert(strlen(certifying->loss) == RL_LOSS_LEN);
     bool of_loss = strncmp(certificate->id, certifying->loss, RL_LOSS_LEN) == 0;
     if (node == certifying->node) {
         certifying->on = of_loss && !rl_is_certified(certificate);

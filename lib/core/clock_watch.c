@@ -56,7 +56,7 @@ static void keep(struct rl_clock_watch *watch, const struct rl_clock_reading *re
 static void begin(struct rl_clock_watch *watch, const struct rl_clock_reading *reading)
 {
     size_t len = strlen(reading->run_id);
-    assert(len < sizeof(watch->run_id));
+    assert(len > 0 && len < sizeof(watch->run_id));
     if (strcmp(watch->run_id, reading->run_id) == 0)
         return;
     *watch = (struct rl_clock_watch){.last = RL_CLOCK_FINE};
@@ -81,6 +81,8 @@ static void measure(struct rl_clock_watch *watch, const struct rl_clock_reading 
                     bool anew)
 {
     const struct rl_clock_look look = {reading->told_us, reading->sent_ns, reading->came_ns};
+    assert(reading->told_us > 0);
+    assert(anew || watch->latest.came_ns <= look.came_ns);
     if (anew)
         watch->base = look;
     else if (look.came_ns - watch->base.came_ns > RATE_NS)
@@ -93,6 +95,8 @@ enum rl_clock_says rl_clock_watch_learn(struct rl_clock_watch *watch,
                                         double drift_factor, int64_t window_ns)
 {
     assert(window_ns > 0);
+    assert(watch->least_ns <= watch->most_ns);
+    assert(watch->ahead_ns >= 0 && watch->ahead_ns <= AHEAD_MAX_NS);
     if (!is_usable(reading))
         return RL_CLOCK_FINE;
     int64_t told_ns = reading->told_us * 1000, now_ns = reading->came_ns;
@@ -160,7 +164,8 @@ void rl_clock_watch_figures(const struct rl_clock_watch *watch, double drift_fac
     struct rl_clock_figures *figures = ret_figures;
     double least, most;
     *figures = (struct rl_clock_figures){.offset_bound_us = 0};
-    assert(now->before_ns <= now->after_ns);
+    assert(now->before_ns >= 0 && now->before_ns <= now->after_ns);
+    assert(watch->least_ns <= watch->most_ns);
     if (!watch->run_id[0] || now->after_ns > OWN_MAX_NS || now->wall_us > TOLD_MAX_US)
         return;
     int64_t apart_ns =

@@ -12,6 +12,7 @@
 void rl_driven_sleeps(struct rl_driven *driven, enum rl_sleeps sleeper, int64_t until_ns)
 {
     assert(sleeper == RL_LEADER_SLEEPS || sleeper == RL_DRIVER_SLEEPS);
+    assert(until_ns >= 0);
     driven->until_ns[sleeper] = until_ns;
 }
 
@@ -55,11 +56,13 @@ void rl_driven_looks(struct rl_driven *driven, int64_t now_ns)
 
 bool rl_driven_long_ago(const struct rl_driven *driven, int64_t now_ns)
 {
+    assert(now_ns >= driven->looked_ns);
     return now_ns - driven->looked_ns > ABSENT_NS;
 }
 
 bool rl_driven_unseen(const struct rl_driven *driven, const struct rl_retry *retry)
 {
+    assert(driven->unseen_ns <= driven->since_ns);
     return retry->begun_ns < driven->unseen_ns && retry->flaws == 0;
 }
 

@@ -50,6 +50,7 @@ void rl_gather_came(struct rl_gather *gather, int64_t now_ns)
 
 bool rl_gather_turned(struct rl_gather *gather, int64_t now_ns)
 {
+    assert(now_ns > 0 && gather->away <= gather->group);
     bool due = rl_gathers(gather) && now_ns >= gather->until_ns;
     if (over(gather, now_ns) || (due && !gather->came)) {
         give_up(gather);

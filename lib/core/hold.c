@@ -86,7 +86,7 @@ void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
 void rl_hold_end(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase != RL_HOLD_NEW && hold->phase != RL_HOLD_ENDING);
-    assert(now_ns >= 0);
+    assert(now_ns >= 0 && !hold->releasing);
     /* The deadline of an attached lock may imply a longer TTL than its handle's. */
     outlast_until(hold, rl_key_gone_after_ns(hold->deadline_ns, hold->lock_delay_ns,
                                              hold->key_life_ns, hold->drift_factor));
@@ -123,6 +123,7 @@ unsigned rl_hold_become_held(struct rl_hold *hold, int64_t now_ns)
     hold->fence.number = NULL;
     hold->deadline_ns = until;
     hold->standing = hold->ask.yes & ~hold->extend.no;
+    assert(rl_count(hold->standing) >= rl_quorum_needed(hold->n));
     return RL_EV_ACQUIRED | rl_hold_retake_back(hold);
 }
 
@@ -316,8 +317,7 @@ unsigned rl_hold_check_release(struct rl_hold *hold)
 int rl_hold_release_result(const struct rl_hold *hold)
 {
     int result = judge_release(hold);
-    assert(!hold->releasing);
-    assert(result <= 0);
+    assert(!hold->releasing && result <= 0);
     return result;
 }
 

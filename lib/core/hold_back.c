@@ -16,6 +16,7 @@ unsigned rl_hold_retake_back(struct rl_hold *hold)
 {
     uint64_t nodes = hold->back;
     assert(hold->phase == RL_HOLD_HELD && !hold->extending);
+    assert((nodes & ~rl_all(hold->n)) == 0);
     hold->back = 0;
     if (!nodes || hold->hearsay ||
         rl_count(hold->standing & ~nodes) < rl_quorum_needed(hold->n))
@@ -28,6 +29,7 @@ unsigned rl_hold_retake_back(struct rl_hold *hold)
  * heard. */
 static uint64_t lacking(const struct rl_hold *hold)
 {
+    assert(hold->phase != RL_HOLD_ENDING);
     if (hold->phase == RL_HOLD_NEW)
         return rl_all(hold->n);
     if (hold->phase == RL_HOLD_HELD)

@@ -180,6 +180,7 @@ void rl_hold_unexecuted(struct rl_hold *hold, unsigned node, unsigned slot, enum
         hold->release_inflight[slot] &= ~bit;
         hold->release_due |= bit;
     } else {
+        assert(rl_verb_takes(verb));
         assert(hold->acquire_inflight[slot] & bit);
         hold->acquire_inflight[slot] &= ~bit;
     }
@@ -277,7 +278,7 @@ unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
 unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns)
 {
     rl_hold_assert(hold);
-    assert(hold->phase == RL_HOLD_ASKING);
+    assert(hold->phase == RL_HOLD_ASKING && now_ns >= hold->ask.t0_ns);
     if (hold->ask.node_deadline_ns > now_ns)
         hold->ask.node_deadline_ns = now_ns;
     return tick(hold, now_ns);

@@ -8,6 +8,7 @@
 
 static void void_vote(struct rl_round *round, uint64_t bit)
 {
+    assert(rl_count(bit) == 1 && (bit & ~rl_all(round->n)) == 0);
     if (!(round->yes & bit))
         return;
     round->yes &= ~bit;

@@ -101,7 +101,8 @@ uint64_t rl_waking_leaves(const struct rl_waking *waking, bool won, bool several
 
 void rl_refusals_begin(struct rl_refusals *refusals, int64_t now_ns)
 {
-    assert(now_ns > 0);
+    assert(now_ns >= refusals->behind_since_ns);
+    assert(refusals->held_count <= REDLOCK_NODES_MAX);
     refusals->held_count = 0;
     refusals->place = INT64_MAX;
     if (refusals->next_to != refusals->behind)
@@ -113,6 +114,7 @@ void rl_refusals_begin(struct rl_refusals *refusals, int64_t now_ns)
 void rl_refusals_next(struct rl_refusals *refusals, uint64_t holder)
 {
     assert(holder != 0);
+    assert(refusals->behind_count < REDLOCK_NODES_MAX); /* a node names one holder a round */
     refusals->behind_count += holder == refusals->behind;
     if (refusals->next_votes == 0)
         refusals->next_to = holder;
@@ -155,6 +157,7 @@ static int64_t free_at_ns(const struct rl_refusals *refusals, const struct rl_de
 static bool is_next(const struct rl_refusals *refusals, const struct rl_wait_view *view)
 {
     assert(refusals->behind_count <= view->n);
+    assert(refusals->behind_since_ns <= view->now_ns);
     return refusals->behind_count > view->n - rl_quorum_needed(view->n) &&
            view->now_ns - refusals->behind_since_ns >= RL_PROBE_MS * RL_NS_PER_MS;
 }
@@ -178,6 +181,7 @@ static bool will_be_woken(uint64_t silent, const struct rl_wait_view *view)
 /* When a round for a minority's word may begin: not before hint_ns. */
 static int64_t hinted_ns(const struct rl_wait_view *view, int64_t soon_ns)
 {
+    assert(view->waking && soon_ns > 0);
     return rl_later_ns(soon_ns, view->waking->hint_ns);
 }
 
@@ -236,6 +240,7 @@ static int64_t calm_down_ns(struct rl_pause *pause, const struct rl_wait_view *v
     pause->probes = false;
     pause->look_ns = INT64_MAX;
     pause->calm_ns = view->now_ns + rl_backoff_calm_ns(&pause->backoff, view->prng);
+    assert(pause->calm_ns > view->now_ns);
     return pause->calm_ns;
 }
 
@@ -294,6 +299,8 @@ static int64_t turn_ns(struct rl_pause *pause, enum rl_turn why, bool hint,
                        const struct rl_wait_view *view)
 {
     int64_t soon_ns = view->now_ns;
+    assert(why != RL_TURN_WOKEN || view->waking->wakes);
+    assert(!hint || (why == RL_TURN_LISTENS && pause->probes));
     switch (why) {
     case RL_TURN_FIRST:
     case RL_TURN_FREED:
@@ -318,6 +325,7 @@ enum rl_turn_round rl_pause_turn(struct rl_pause *pause, enum rl_turn why,
 {
     view_assert(view);
     assert(view->waking || why == RL_TURN_FREED);
+    assert(pause->until_ns >= 0 && pause->calm_ns >= 0);
     bool hint = why == RL_TURN_LISTENS && others_will_wake(pause, view);
     int64_t soon_ns = rl_later_ns(turn_ns(pause, why, hint, view), pause->calm_ns);
     if (soon_ns <= view->now_ns && (why == RL_TURN_WOKEN || why == RL_TURN_FREED))
@@ -333,7 +341,7 @@ bool rl_pause_look(struct rl_pause *pause, const struct rl_refusals *refusals, u
                    const struct rl_wait_view *view)
 {
     view_assert(view);
-    assert((alive & ~rl_all(view->n)) == 0);
+    assert((alive & ~rl_all(view->n)) == 0 && pause->look_ns > 0);
     if (view->now_ns < pause->look_ns)
         return true;
     pause->look_ns = view->now_ns + probe_ns(refusals, view);
