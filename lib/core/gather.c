@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* Those who are away stay away. */
+/* Threads that are away stay away. */
 static void give_up(struct rl_gather *gather)
 {
     assert(gather->away > 0);

@@ -43,8 +43,8 @@ static void promote(redlock *client)
     rl_parked_to_wake(&client->loop.parking, call->parked);
 }
 
-/* Those who are expected back run first, if they can. Then one flush sends what they ask, and
- * none of them wakes this thread for it. */
+/* Threads that are expected back run first, if they can. Then one flush sends what they ask,
+ * and none of them wakes this thread for it. */
 static int64_t give_way(redlock *client, int64_t now_ns)
 {
     assert(client->loop.leader && !client->loop.polling);
@@ -62,7 +62,8 @@ static int64_t give_way(redlock *client, int64_t now_ns)
 }
 
 /* A leader of few whose call is done leaves before it wakes them, if none of them must lead.
- * Else who comes back at once would sleep behind it, only to be woken when it leaves. */
+ * Else a thread that comes back at once would sleep behind it, only to be woken when it leaves.
+ */
 static void lead(redlock *client, struct rl_call *call)
 {
     assert(!client->loop.leader || client->loop.leader == call);

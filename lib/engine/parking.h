@@ -58,8 +58,8 @@ bool rl_parked_sleep(struct rl_parked *parked, const struct timespec *until);
 /* Its thread must be woken: it is by the next rl_wakings_ring(). */
 void rl_parked_to_wake(struct rl_parking *parking, struct rl_parked *parked);
 
-/* Take those who must be woken. True: there are more. They must be rung for, with the mutex or
- * better without, because they will ask for it. */
+/* Take threads that must be woken. True: there are more. They must be rung for, with the mutex
+ * or better without, because they will ask for the mutex. */
 bool rl_parking_wakings(struct rl_parking *parking, struct rl_wakings *ret_wakings);
 void rl_wakings_ring(const struct rl_wakings *wakings);
 

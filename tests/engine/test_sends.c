@@ -107,7 +107,7 @@ static void expect_release(const char *token)
 
 /* One system call, and one round trip, to each master for each half. Whoever asks for no
  * fencing tokens, markers and the like does not send a byte for them. */
-START_TEST(plain_pair_is_two_sends_a_master)
+START_TEST(plain_pair_is_two_sends_per_master)
 {
     char expected[512];
     redlock *client = open_ready(N, "background never\n");
@@ -243,7 +243,7 @@ int main(void)
 {
     Suite *suite = suite_create("sends");
     TCase *tests = tcase_create("real masters");
-    tcase_add_test(tests, plain_pair_is_two_sends_a_master);
+    tcase_add_test(tests, plain_pair_is_two_sends_per_master);
     tcase_add_loop_test(tests, only_plain_lock_is_taken_by_native_set, 0, CASES);
     tcase_add_test(tests, marker_is_one_more_send_of_greeting_at_most);
     suite_add_tcase(suite, tests);

@@ -51,7 +51,7 @@ static void receive(int fd, unsigned skip, struct reply *ret)
             continue;
         }
         ssize_t got = used == 0 ? recv(fd, bytes + len, REPLY_ROOM - len, 0) : -1;
-        if (got < 0 && used == 0 && errno == EINTR) /* also of who was stopped meanwhile */
+        if (got < 0 && used == 0 && errno == EINTR) /* also of a process that was stopped */
             continue;
         if (got <= 0)
             break;

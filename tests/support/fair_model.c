@@ -80,7 +80,7 @@ static void drop(struct fair *fair, unsigned who)
     fair->till[who].known = false;
 }
 
-/* Those who have a time and no place, by their times, behind all who have one. */
+/* Waiters that have a time and no place, by their times, behind all that have a place. */
 static unsigned all_of(const struct fair *fair, unsigned ret_all[])
 {
     unsigned count = 0;
@@ -103,7 +103,7 @@ static unsigned all_of(const struct fair *fair, unsigned ret_all[])
     }
 }
 
-/* Everybody once, in order, with a place and a time; without those who are gone. */
+/* Everybody once, in order, with a place and a time; without those that are gone. */
 static void mend(struct fair *fair, const struct fair_call *call)
 {
     unsigned all[FAIR_PLACES_MAX + FAIR_OWNERS];

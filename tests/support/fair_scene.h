@@ -26,7 +26,7 @@ void fair_close(void);
 
 redlock_lock *fair_hold(redlock *client, const char *owner);
 
-/* A thread that waits; when this returns it is in the queue, behind all who were. */
+/* A thread that waits; when this returns it is in the queue, behind all that were. */
 void fair_wait(struct waiter *who, redlock *client, const char *owner);
 
 /* It listens for its turn: with its owner, NULL for one whose owner is its thread. */

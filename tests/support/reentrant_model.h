@@ -33,7 +33,7 @@ static inline bool reentrant_free(const struct reentrant *lock)
     return !lock->owner[0] && !lock->other[0];
 }
 
-/* The script of that verb, executed at some time of `when`. *ret_published: are those who wait
+/* The script of that verb, executed at some time of `when`. *ret_published: are waiters
  * told? */
 struct frame_answer reentrant_run(struct reentrant *lock, enum rl_verb verb,
                                   const struct reentrant_call *call, struct span when,

@@ -42,7 +42,7 @@ struct rw_call {
 extern const char *const rw_owners[RW_OWNERS];
 
 /* The script of that verb of the row (read or write), executed at some time of `when`.
- * *ret_told: what those who wait are told, or NULL. */
+ * *ret_told: what waiters are told, or NULL. */
 struct frame_answer rw_run(struct rw_lock *lock, int row, enum rl_verb verb,
                            const struct rw_call *call, struct span when, const char **ret_told);
 

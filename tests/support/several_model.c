@@ -97,7 +97,7 @@ static void give_way(struct run *run, unsigned i)
     lock->end = kept.end;
 }
 
-/* Queued for what others have; what is free is left to those who wait for that alone. */
+/* Queued for what others have; what is free is left to waiters for that alone. */
 static bool wait(struct run *run)
 {
     unsigned first = first_not(run, true, FREE, KEPT), place = 0;

@@ -26,7 +26,7 @@ struct waiter {
     int64_t marked_ms;
 };
 
-/* It stands in its client's line when this returns: behind those who were started before. */
+/* It stands in its client's line when this returns: behind those that were started before. */
 void waiter_start(struct waiter *waiter, redlock *client, const char *name, int64_t wait_ms);
 
 /* The same for a lock of another kind; `owner` NULL: the thread. */
@@ -43,7 +43,7 @@ bool waiter_is_back(struct waiter *waiter, int64_t limit_ms);
 /* Expect it to have the lock before the limit: its thread ends, and the lock is given up. */
 void waiter_expect_lock(struct waiter *waiter, int64_t limit_ms);
 
-/* The same of all of these, one after the other; nobody is back before those who came first. */
+/* The same of all of these, one after the other. None is back before those that came first. */
 void waiters_expect_in_turn(struct waiter waiters[], int count, int64_t limit_ms);
 
 /* Call it right before that which wakes the waiter. */
