@@ -278,7 +278,7 @@ unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
 unsigned rl_hold_cut(struct rl_hold *hold, int64_t now_ns)
 {
     rl_hold_assert(hold);
-    assert(hold->phase == RL_HOLD_ASKING && now_ns >= hold->ask.t0_ns);
+    assert(hold->phase == RL_HOLD_ASKING);
     if (hold->ask.node_deadline_ns > now_ns)
         hold->ask.node_deadline_ns = now_ns;
     return tick(hold, now_ns);

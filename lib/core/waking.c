@@ -101,7 +101,7 @@ uint64_t rl_waking_leaves(const struct rl_waking *waking, bool won, bool several
 
 void rl_refusals_begin(struct rl_refusals *refusals, int64_t now_ns)
 {
-    assert(now_ns >= refusals->behind_since_ns);
+    assert(now_ns > 0);
     assert(refusals->held_count <= REDLOCK_NODES_MAX);
     refusals->held_count = 0;
     refusals->place = INT64_MAX;
@@ -157,7 +157,6 @@ static int64_t free_at_ns(const struct rl_refusals *refusals, const struct rl_de
 static bool is_next(const struct rl_refusals *refusals, const struct rl_wait_view *view)
 {
     assert(refusals->behind_count <= view->n);
-    assert(refusals->behind_since_ns <= view->now_ns);
     return refusals->behind_count > view->n - rl_quorum_needed(view->n) &&
            view->now_ns - refusals->behind_since_ns >= RL_PROBE_MS * RL_NS_PER_MS;
 }
