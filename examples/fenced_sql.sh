@@ -8,7 +8,7 @@
 # the row. Look and write are one statement, so nothing comes between them. Here the database is
 # SQLite's; the same UPDATE does it in PostgreSQL or MySQL.
 #
-# Exit status: 0 written, 1 refused or not written.
+# Exit status: 0 written, 1 refused or not written, 64 wrongly called.
 token=${REDLOCK_FENCING_TOKEN:-none}
 case $#:$token in
 2:*[!0-9]*) echo "fenced_sql.sh: no fencing token; use redlock run --fenced" >&2 && exit 64 ;;
@@ -18,7 +18,7 @@ esac
 text=$(printf %s "$2" | sed "s/'/''/g")
 
 changed=$(
-    sqlite3 -batch -bail "$1" <<END
+    sqlite3 -batch -bail -init /dev/null -noheader -list "$1" <<END
 .timeout 5000
 CREATE TABLE IF NOT EXISTS shelf (id INTEGER PRIMARY KEY, text TEXT, token INTEGER NOT NULL);
 INSERT OR IGNORE INTO shelf VALUES (1, '', 0);

@@ -1,9 +1,10 @@
 #!/bin/sh
 # driver.sh - runs one test, as automake's own driver does, with a meter beside it of what the
-# machine withheld. A test that failed while a program that wants little got no processor for
-# STALL_MS, or while no processor was free for CROWD_MS, has told nothing of the library: it is
-# played again with no other test beside it, at most twice. Its log says so, and keeps what
-# failed. A test that failed while the machine had room has failed.
+# machine withheld. Where a program that wants little got no processor for STALL_MS, a failed test
+# has told nothing of the library. Nor has it where no processor was free for CROWD_MS, if others
+# did a quarter of the work. It is played again with no other test beside it, at most twice. Its
+# log says so, and keeps what failed. A test that failed while the machine had room has failed, and
+# so has one that filled the machine by itself.
 #
 #   driver.sh --log-file FILE --trs-file FILE ... -- TEST...
 #
@@ -32,15 +33,27 @@ enter() { # [FLOCK-OPTION]
     exec 8>&-
 }
 
-# Sets stall and crowd: the longest of each, in milliseconds.
+# Sets ms: the processor time of all that this shell has waited for.
+tell_own() {
+    times >"$log.stall"
+    ms=$(awk 'NR == 2 { gsub("[ms]", " "); print int(($1 * 60 + $2 + $3 * 60 + $4) * 1000) }' \
+        "$log.stall")
+}
+
+# Sets stall and crowd, the longest of each in milliseconds; busy, what all processors worked; and
+# others, what of that was not for the test.
 play() { # ARGUMENT...
+    tell_own
+    before=$ms
     "$tests/support/stall_meter" >"$log.stall" 9>&- &
     pid=$!
     sh "$driver" "$@" 9>&-
     status=$?
     kill $pid
     wait $pid
-    read -r stall crowd <"$log.stall"
+    read -r stall crowd busy <"$log.stall"
+    tell_own
+    others=$((${busy:-0} - ms + before))
     rm -f "$log.stall"
     return $status
 }
@@ -49,9 +62,12 @@ failed() {
     grep -Eq '^:global-test-result: (FAIL|ERROR)' "$trs"
 }
 
+crowded() {
+    [ "${crowd:-0}" -ge "$crowd_ms" ] && [ "$others" -gt 0 ] && [ $((others * 4)) -ge "$busy" ]
+}
+
 failed_without_processor() {
-    failed && [ "$stall_ms" -gt 0 ] &&
-        { [ "${stall:-0}" -ge "$stall_ms" ] || [ "${crowd:-0}" -ge "$crowd_ms" ]; }
+    failed && [ "$stall_ms" -gt 0 ] && { [ "${stall:-0}" -ge "$stall_ms" ] || crowded; }
 }
 
 rm -f "$log.stalled" # of a run that was interrupted
@@ -61,11 +77,12 @@ while failed_without_processor && [ $again -gt 0 ]; do
     again=$((again - 1))
     {
         echo "PLAYED AGAIN: what follows failed while the machine stalled for $stall ms, and had" \
-            "no processor free for $crowd ms"
+            "no processor free for $crowd ms; others had $others of $busy ms"
         sed 's/^/| /' "$log"
     } >>"$log.stalled"
     enter
     play "$@" || exit
 done
-! failed || echo "stalled for $stall ms, no processor free for $crowd ms" >>"$log"
+! failed || echo "stalled for $stall ms, no processor free for $crowd ms; others had $others of" \
+    "$busy ms" >>"$log"
 [ ! -f "$log.stalled" ] || { cat "$log.stalled" >>"$log" && rm -f "$log.stalled"; }

@@ -78,7 +78,7 @@ static redlock_lock *take(redlock *client)
     return lock;
 }
 
-/* The answers of all masters have come, so that nothing more leaves for this one. */
+/* All masters have it, and so nothing more leaves for this one. */
 static void expect_everywhere(redlock *client)
 {
     ck_assert(wait_until(masters_with(masters, "name") == masters->n, 5000));
@@ -92,7 +92,8 @@ static void expect_sent(const char *bytes, unsigned times)
     ck_assert_uint_eq(count_sent(bytes), times);
 }
 
-/* The digest and the nonce, of 40 and 16 digits, are whatever they are. */
+/* The digest and the nonce, of 40 and 16 digits, are whatever they are. So is the last number,
+ * of two digits: for how long the lock is reserved for a waiter. */
 static void expect_release(const char *token)
 {
     static const char head[] = "*8\r\n$7\r\nEVALSHA\r\n$40\r\n";
@@ -100,8 +101,9 @@ static void expect_release(const char *token)
                                "$16\r\n";
     char expected[512];
     const char *digest = sent + strlen(head), *nonce = digest + 40 + strlen(keys);
-    snprintf(expected, sizeof(expected), "%s%.40s%s%.16s\r\n$%zu\r\n%s\r\n$2\r\n20\r\n", head,
-             digest, keys, nonce, strlen(token), token);
+    const char *reserve_ms = sent + sent_len / N - strlen("20\r\n");
+    snprintf(expected, sizeof(expected), "%s%.40s%s%.16s\r\n$%zu\r\n%s\r\n$2\r\n%.2s\r\n",
+             head, digest, keys, nonce, strlen(token), token, reserve_ms);
     expect_sent(expected, N);
 }
 
@@ -191,16 +193,15 @@ static int try_as(redlock *client, int i, redlock_lock **ret_lock)
     return redlock_try(client, "name", &options, ret_lock);
 }
 
-/* For a fencing token, a report, a guard that looks at each lock, and every kind of more than
- * one key, only scripts take a lock. */
+/* Only scripts take a lock of a kind with more than one key. The same is true for a fencing
+ * token, a report, and a guard that looks at each lock. */
 START_TEST(only_plain_lock_is_taken_by_native_set)
 {
-    char settings[64];
     redlock_lock *lock = NULL;
+    const char *settings = cases[_i].settings;
     masters = masters_start(cases[_i].n, NULL);
     if (_i == STRICT_GUARD)
         mark_all();
-    snprintf(settings, sizeof(settings), "%s", cases[_i].settings);
     redlock *client = client_open(_i == STRICT_GUARD ? masters_guarded_file(masters, settings)
                                                      : masters_file(masters, settings));
     ck_assert(wait_until(client_ready(client) == cases[_i].n, 20000));

@@ -4,10 +4,12 @@
  * contenders, each with one hold at a time, on `masters` masters. A request or a reply comes at
  * any time, in any order, or never.
  *
- * What is left out, as it only refuses, and any request may be refused: waiters and their
- * reservations; and, unless `endings` is set, the keys and the late requests of a hold that is
- * over; and the looks of connected clients, which only withhold votes. A clock's error is its whole error: a key ends up to `skew` ticks before or after its
- * time. A master that restarted may get a late request that was sent to the process before.
+ * Some things are left out, because they only refuse, and any request may be refused. These
+ * are waiters and their reservations, and the looks of connected clients, which withhold votes.
+ * Unless `endings` is set, so are the keys and the late requests of a hold that is over.
+ *
+ * A clock's error is its whole error: a key ends up to `skew` ticks before or after its time. A
+ * master that restarted may get a late request that was sent to the process before.
  */
 #ifndef TEST_MODEL_LOCK_H
 #define TEST_MODEL_LOCK_H
@@ -20,7 +22,7 @@ enum fill_in {
     FILL_AND_COUNT  /* with the extension itself, and they count */
 };
 
-/* With a marker no client needs to have met the former server: whoever connects finds another
+/* With a marker no client needs to have met the former server. Whoever connects finds another
  * marker or none, and the quarantine that is set for all. Each loss is of both. */
 enum marker {
     UNMARKED,

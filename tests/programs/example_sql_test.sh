@@ -30,7 +30,7 @@ write() { # TEXT
 late() { # TOKEN TEXT
     REDLOCK_FENCING_TOKEN=$1 sh "$example" "$work/shelf.db" "$2" >"$work/out" 2>"$work/err"
 }
-row() { sqlite3 "$work/shelf.db" 'SELECT text, token FROM shelf'; }
+row() { sqlite3 -init /dev/null -noheader -list "$work/shelf.db" 'SELECT text, token FROM shelf'; }
 token() { sed -n 's/^written with token \([0-9]*\)$/\1/p' "$work/out"; }
 
 check 'a holder writes' write "Bob's first"

@@ -61,7 +61,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("chaos_client_protocol");
-    TCase *tcase = tcase_create("chaos_talk");
+    TCase *tcase = tcase_create("chaos_client_protocol");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, client_reason_hides_repeated_passwords, 0,
                         (int)(sizeof(echoes) / sizeof(echoes[0])));

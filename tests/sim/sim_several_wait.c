@@ -18,7 +18,7 @@ struct round {
     bool enters; /* the queues, as far as it came */
     double since;
     int64_t stays_ms; /* what is kept for it */
-    bool yields;      /* what is kept for it */
+    bool yields;      /* it hands that on */
 };
 
 /* False: it has been answered, or has failed. */

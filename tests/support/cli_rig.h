@@ -37,8 +37,8 @@ void cli_expect_json(struct program *program, const char *path, const char *expe
  * granted. A master to which it had no connection by then was never asked. */
 bool cli_majority_has(const char *name);
 
-/* No master has the key, or none soon: a command ends when a majority has confirmed its release,
- * and the others may have yet to do it. */
+/* No master has the key, or none soon. A command ends when a majority has confirmed its
+ * release, and the others may have yet to do it. */
 void cli_expect_free(const char *name);
 
 /* Exit statuses of `redlock status`. */
