@@ -4,7 +4,6 @@
 
 #include "sim_several.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* What a waiting round finds, name by name. */
@@ -126,6 +125,15 @@ static bool queue_up(struct sim_run *run, struct round *round)
     return true;
 }
 
+/* As Lua's math.floor; of larger numbers there are none but whole ones. */
+static double whole_below(double number)
+{
+    if (!(number > -9e15 && number < 9e15))
+        return number;
+    double whole = (double)(int64_t)number;
+    return whole > number ? whole - 1 : whole;
+}
+
 /* A quarter of the time waited, half a second at most, what is below 0 is all the same; and
  * nothing in every fourth second. */
 static void decide_for_how_long(struct round *round, const struct sim_word *age)
@@ -135,7 +143,7 @@ static void decide_for_how_long(struct round *round, const struct sim_word *age)
     round->stays_ms = -1;
     if (number && age_us >= 0)
         round->stays_ms = age_us / 4000 < 500 ? (int64_t)(age_us / 4000) : 500;
-    round->yields = number && age_us - floor(age_us / 4e6) * 4e6 >= 3e6;
+    round->yields = number && age_us - whole_below(age_us / 4e6) * 4e6 >= 3e6;
 }
 
 void sim_several_wait(struct sim_run *run)
