@@ -56,17 +56,26 @@ static double measure_round(const struct bench *bench, struct bench_driver drive
     return (double)total[FLOOR].pairs / total[FLOOR].seconds;
 }
 
+/* All rounds of two that are warm: pairs a second of each. Returns how many failed. */
+static double measure_rounds(const struct bench *bench, struct bench_driver driver[DRIVERS],
+                             double ours[BENCH_ROUNDS_MAX], double least[BENCH_ROUNDS_MAX])
+{
+    double failures = 0;
+    for (unsigned i = 0; i < DRIVERS; i++)
+        bench_measure(&driver[i], 0, WARM_UP_PAIRS, NULL);
+    for (unsigned round = 0; round < bench->options.rounds; round++)
+        least[round] = measure_round(bench, driver, &ours[round], &failures);
+    return failures;
+}
+
 static void measure(struct bench *bench, const struct bench *on, size_t which,
                     struct bench_library *library, struct bench_floor *floor)
 {
-    double ours[BENCH_ROUNDS_MAX], least[BENCH_ROUNDS_MAX], failures = 0;
+    double ours[BENCH_ROUNDS_MAX], least[BENCH_ROUNDS_MAX];
     unsigned rounds = bench->options.rounds;
     struct bench_driver driver[DRIVERS] = {bench_library_driver(library),
                                            bench_floor_driver(floor)};
-    for (unsigned i = 0; i < DRIVERS; i++)
-        bench_measure(&driver[i], 0, WARM_UP_PAIRS, NULL);
-    for (unsigned round = 0; round < rounds; round++)
-        least[round] = measure_round(on, driver, &ours[round], &failures);
+    double failures = measure_rounds(on, driver, ours, least);
     bench_add_ratio(&bench->report, scenario, "pairs a second, library to same bytes",
                     measured[which].name, ours, least, rounds);
     bench_aim(&bench->report, BENCH_AT_LEAST, 0.85);
@@ -152,7 +161,7 @@ static int run_kind(struct bench *bench, const struct bench *on, size_t which,
  * and so they must be private. */
 static int run_strict(struct bench *bench)
 {
-    double strict[BENCH_ROUNDS_MAX], plain[BENCH_ROUNDS_MAX], failures = 0;
+    double strict[BENCH_ROUNDS_MAX], plain[BENCH_ROUNDS_MAX];
     struct bench_library library[2];
     redlock_config config = bench_config(bench);
     config.max_ttl_ms = STRICT_TTL_MS;
@@ -164,10 +173,7 @@ static int run_strict(struct bench *bench)
     if (status == 0) {
         struct bench_driver driver[DRIVERS] = {bench_library_driver(&library[1]),
                                                bench_library_driver(&library[0])};
-        for (unsigned i = 0; i < DRIVERS; i++)
-            bench_measure(&driver[i], 0, WARM_UP_PAIRS, NULL);
-        for (unsigned round = 0; round < bench->options.rounds; round++)
-            plain[round] = measure_round(bench, driver, &strict[round], &failures);
+        double failures = measure_rounds(bench, driver, strict, plain);
         bench_add_ratio(&bench->report, scenario, "pairs a second, guard strict to none",
                         "plain", strict, plain, bench->options.rounds);
         bench_add_failed_pairs(&bench->report, scenario, "", "guard strict", failures);
