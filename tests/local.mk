@@ -16,7 +16,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/hold_check.c %D%/support/hold_client.c %D%/support/hold_space.c \
 	%D%/support/hold_space.h %D%/support/hold_space_check.c %D%/support/hold_story.c \
 	%D%/support/hold_story.h %D%/support/hold_world.c %D%/support/hold_world.h \
-	%D%/support/json.c %D%/support/json.h %D%/support/look.c %D%/support/look.h \
+	%D%/support/json.c %D%/support/json.h %D%/support/look.c %D%/support/look.h %D%/support/marks.c %D%/support/marks.h \
 	%D%/support/loopback.c %D%/support/loopback.h %D%/support/masters.c %D%/support/masters.h \
 	%D%/support/model_frame.c %D%/support/model_frame.h %D%/support/net.c %D%/support/net.h \
 	%D%/support/node_list.c %D%/support/page_check.c %D%/support/page_check.h \

@@ -3,8 +3,7 @@
 #include "config_auto.h"
 
 #include "client.h"
-#include "kinds/marker.h"
-#include "masters.h"
+#include "marks.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -170,15 +169,6 @@ static const struct {
     [NAMES] = {N, REDLOCK_PLAIN, ""},
 };
 
-static void mark_all(void)
-{
-    for (unsigned i = 0; i < masters->n; i++) {
-        struct reply reply = master_do(masters, i, "EVAL", rl_marker_init, "2", RL_MARKER_KEY,
-                                       RL_QUARANTINE_KEY, "nonce", "0", NULL);
-        ck_assert_str_eq(reply.text, "nonce done 0");
-    }
-}
-
 static int try_as(redlock *client, int i, redlock_lock **ret_lock)
 {
     redlock_node_vote votes[N];
@@ -201,7 +191,7 @@ START_TEST(only_plain_lock_is_taken_by_native_set)
     const char *settings = cases[_i].settings;
     masters = masters_start(cases[_i].n, NULL);
     if (_i == STRICT_GUARD)
-        mark_all();
+        masters_mark(masters);
     redlock *client = client_open(_i == STRICT_GUARD ? masters_guarded_file(masters, settings)
                                                      : masters_file(masters, settings));
     ck_assert(wait_until(client_ready(client) == cases[_i].n, 20000));
@@ -231,7 +221,7 @@ static unsigned greet(const char *file)
 START_TEST(marker_is_one_more_send_of_greeting_at_most)
 {
     masters = masters_start(N, NULL);
-    mark_all();
+    masters_mark(masters);
     unsigned without = greet(masters_file(masters, NULL));
     unsigned with_marker = greet(masters_guarded_file(masters, "guard marker\n"));
     ck_assert_uint_ge(without, N);

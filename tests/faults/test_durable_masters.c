@@ -6,7 +6,7 @@
 
 #include "client.h"
 #include "kinds/marker.h"
-#include "masters.h"
+#include "marks.h"
 #include "proxy.h"
 #include "told.h"
 
@@ -32,11 +32,7 @@ static char text[192];
 static void start_marked(unsigned n, const char *const *extra)
 {
     masters = masters_start(n, extra);
-    for (unsigned i = 0; i < n; i++) {
-        struct reply reply = master_do(masters, i, "EVAL", rl_marker_init, "2", RL_MARKER_KEY,
-                                       RL_QUARANTINE_KEY, "nonce", "0", NULL);
-        ck_assert_str_eq(reply.text, "nonce done 0");
-    }
+    masters_mark(masters);
 }
 
 static redlock *open_with(const char *settings, unsigned n)

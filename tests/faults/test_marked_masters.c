@@ -5,7 +5,7 @@
 #include "config_auto.h"
 
 #include "kinds/marker.h"
-#include "masters.h"
+#include "marks.h"
 #include "told.h"
 
 #include <stdio.h>
@@ -19,19 +19,11 @@ static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
 static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
 static char text[192];
 
-static void mark(unsigned node)
-{
-    struct reply reply = master_do(masters, node, "EVAL", rl_marker_init, "2", RL_MARKER_KEY,
-                                   RL_QUARANTINE_KEY, "nonce", "0", NULL);
-    ck_assert_str_eq(reply.text, "nonce done 0");
-}
-
 /* Masters that were just made, and marked so. */
 static void start_marked(unsigned n)
 {
     masters = masters_start(n, NULL);
-    for (unsigned i = 0; i < n; i++)
-        mark(i);
+    masters_mark(masters);
     file = masters_guarded_file(masters, SETTINGS);
 }
 
@@ -137,7 +129,7 @@ END_TEST
 START_TEST(marker_that_survived_restart_is_quarantined)
 {
     masters = masters_start(1, masters_keeping);
-    mark(0);
+    master_mark(masters, 0);
     file = masters_guarded_file(masters, SETTINGS);
     master_restart(masters, 0, false);
     ck_assert(master_has(masters, 0, RL_MARKER_KEY));

@@ -3,7 +3,7 @@
 #include "config_auto.h"
 
 #include "client.h"
-#include "kinds/marker.h"
+#include "marks.h"
 #include "stepped.h"
 #include "told.h"
 
@@ -21,9 +21,7 @@ static char text[192];
 static redlock *open_on_stepped(unsigned n, const char *settings)
 {
     masters = masters_start_stepped(n, &step_ns);
-    for (unsigned i = 0; i < n; i++)
-        master_do(masters, i, "EVAL", rl_marker_init, "2", RL_MARKER_KEY, RL_QUARANTINE_KEY,
-                  "nonce", "0", NULL);
+    masters_mark(masters);
     redlock *client = client_open(masters_guarded_file(masters, settings));
     ck_assert(wait_until(client_ready(client) == n, 20000));
     return client;

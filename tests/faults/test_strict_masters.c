@@ -7,7 +7,7 @@
 #include "client.h"
 #include "kinds/keys.h"
 #include "kinds/marker.h"
-#include "masters.h"
+#include "marks.h"
 #include "proxy.h"
 #include "told.h"
 
@@ -21,18 +21,10 @@
 static struct masters *masters;
 static char text[192];
 
-static void mark(unsigned node)
-{
-    struct reply reply = master_do(masters, node, "EVAL", rl_marker_init, "2", RL_MARKER_KEY,
-                                   RL_QUARANTINE_KEY, "nonce", "0", NULL);
-    ck_assert_str_eq(reply.text, "nonce done 0");
-}
-
 static void start_marked(unsigned n)
 {
     masters = masters_start(n, NULL);
-    for (unsigned i = 0; i < n; i++)
-        mark(i);
+    masters_mark(masters);
 }
 
 static redlock *open_all(const char *guard, unsigned n)
@@ -169,9 +161,7 @@ static void foreign_server(struct masters *others)
 
 static void marked_server(struct masters *others)
 {
-    struct reply reply = master_do(others, 0, "EVAL", rl_marker_init, "2", RL_MARKER_KEY,
-                                   RL_QUARANTINE_KEY, "nonce", "0", NULL);
-    ck_assert_str_eq(reply.text, "nonce done 0");
+    master_mark(others, 0);
 }
 
 static bool has_same_marker(struct masters *others)
@@ -254,7 +244,7 @@ START_TEST(swapped_database_makes_no_second_holder)
                   "nonce", "1", NULL);
         master_do(masters, 0, "SWAPDB", "0", "1", NULL);
     }
-    mark(0);
+    master_mark(masters, 0);
     redlock *one = open_all("strict", 1), *two = open_all("strict", 1);
     ck_assert_int_eq(client_try(one, "name", 30000, 0, NULL, &lock), 0);
     ck_assert_str_eq(master_do(masters, 0, "SWAPDB", "0", "1", NULL).text, "OK");

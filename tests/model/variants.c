@@ -58,7 +58,7 @@ const struct variant variants[] = {
      LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, .extends = true, .fill_in = FILL_AND_COUNT,
           .restarts = 1, .window = 5),
      false},
-    {NULL, "marker: two restarts, unknown to whoever comes",
+    {NULL, "marker: two restarts, clients without a memory",
      LOCK(OF_THREE, .holds = 2, .ttl = 4, DRIFT, FILLS, .restarts = 2, .window = 5, MARKER),
      false},
     {NULL, "marker: three clients extend, fill in, a restart",

@@ -33,6 +33,7 @@ struct holders {
     redlock *client;
     redlock_lock *lock[LOCKS];
     struct told lost[LOCKS];
+    redlock *other; /* wants what they have */
 };
 
 static const char *name_of(const char *what, unsigned i)
@@ -61,7 +62,7 @@ static bool is_lost(struct holders *holders, unsigned i)
 }
 
 /* Nobody else gets a lock whose holder has not lost it. Has none lost it? */
-static bool all_held(struct holders *holders, redlock *other)
+static bool all_held(struct holders *holders)
 {
     bool lost = false;
     redlock_lock *lock = NULL;
@@ -69,7 +70,8 @@ static bool all_held(struct holders *holders, redlock *other)
         const char *name = i < PROGRAMS ? name_of("held", i) : name_of("lock", i - PROGRAMS);
         int code = 0;
         /* ENOQUORUM: masters were too late. */
-        wait_until((code = client_try(other, name, 1000, 0, NULL, &lock)) != REDLOCK_ENOQUORUM,
+        wait_until((code = client_try(holders->other, name, 1000, 0, NULL, &lock)) !=
+                   REDLOCK_ENOQUORUM,
                    CLI_MOMENT_MS);
         bool told = wait_until(code != 0 || is_lost(holders, i), CLI_MOMENT_MS);
         ck_assert_msg(told, "%s has two holders", name);
@@ -84,13 +86,27 @@ static bool all_held(struct holders *holders, redlock *other)
     return !lost;
 }
 
-static void let_go(struct holders *holders)
+/* Of so many masters, which vote by then. */
+static void start_held(struct holders *holders, unsigned n)
 {
+    int64_t took_ms;
+    masters = masters_start(n, NULL);
+    const char *file = masters_guarded_file(masters, "max-ttl 2s");
+    setenv("REDLOCK_NODES", file, 1);
+    ck_assert_int_eq(status_within("60s", &took_ms), CLI_FIT);
+    take_all(holders, file);
+    holders->other = client_open(file);
+}
+
+static void end_held(struct holders *holders)
+{
+    redlock_close(holders->other);
     for (unsigned i = 0; i < PROGRAMS; i++)
         program_free(holders->program[i]);
     for (unsigned i = 0; i < LOCKS; i++)
         redlock_release(holders->lock[i]);
     redlock_close(holders->client);
+    masters_stop(masters);
 }
 
 /* Each master is restarted when the status is fit: so a lock that was taken by a bare majority
@@ -99,24 +115,17 @@ static bool play_restarts(unsigned n)
 {
     struct holders holders = {0};
     int64_t took_ms;
-    masters = masters_start(n, NULL);
-    const char *file = masters_guarded_file(masters, "max-ttl 2s");
-    setenv("REDLOCK_NODES", file, 1);
-    ck_assert_int_eq(status_within("60s", &took_ms), CLI_FIT);
-    take_all(&holders, file);
-    redlock *other = client_open(file);
+    start_held(&holders, n);
     bool held = true;
     for (unsigned i = 0; held && i <= n; i++) {
         ck_assert_int_eq(status_within("60s", &took_ms), CLI_FIT);
         /* the guard of a master that was restarted, half of max-ttl, 2 s */
         ck_assert_int_ge(took_ms, (i > 0 ? 2000 : 0) + 1000 + 2000);
-        held = all_held(&holders, other);
+        held = all_held(&holders);
         if (held && i < n)
             master_restart(masters, i, true);
     }
-    redlock_close(other);
-    let_go(&holders);
-    masters_stop(masters);
+    end_held(&holders);
     return held;
 }
 
@@ -128,13 +137,13 @@ END_TEST
 
 /* What the other one gets is nobody's by then. Programs say a little later that theirs is
  * lost. */
-static bool all_lost(struct holders *holders, redlock *other)
+static bool all_lost(struct holders *holders)
 {
     bool lost = true;
     redlock_lock *lock = NULL;
     for (unsigned i = 0; i < PROGRAMS + LOCKS; i++) {
         const char *name = i < PROGRAMS ? name_of("held", i) : name_of("lock", i - PROGRAMS);
-        if (client_try(other, name, 1000, 0, NULL, &lock) == 0) {
+        if (client_try(holders->other, name, 1000, 0, NULL, &lock) == 0) {
             if (i >= PROGRAMS)
                 ck_assert_int_eq(redlock_validity_ms(holders->lock[i - PROGRAMS]), 0);
             redlock_release(lock);
@@ -149,22 +158,14 @@ static bool all_lost(struct holders *holders, redlock *other)
 static bool play_restarts_at_once(unsigned n)
 {
     struct holders holders = {0};
-    int64_t took_ms;
-    masters = masters_start(n, NULL);
-    const char *file = masters_guarded_file(masters, "max-ttl 2s");
-    setenv("REDLOCK_NODES", file, 1);
-    ck_assert_int_eq(status_within("60s", &took_ms), CLI_FIT);
-    take_all(&holders, file);
-    redlock *other = client_open(file);
-    ck_assert(wait_until(client_ready(other) == n, CLI_MOMENT_MS));
+    start_held(&holders, n);
+    ck_assert(wait_until(client_ready(holders.other) == n, CLI_MOMENT_MS));
     for (unsigned i = 0; i < n; i++)
         master_restart(masters, i, true);
-    bool lost = wait_until(all_lost(&holders, other), CLI_MOMENT_MS);
+    bool lost = wait_until(all_lost(&holders), CLI_MOMENT_MS);
     for (unsigned i = 0; lost && i < LOCKS; i++)
         ck_assert(wait_until(atomic_load(&holders.lost[i].calls) == 1, CLI_MOMENT_MS));
-    redlock_close(other);
-    let_go(&holders);
-    masters_stop(masters);
+    end_held(&holders);
     return lost;
 }
 

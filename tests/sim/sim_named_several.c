@@ -273,10 +273,10 @@ static void in_vain(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
-/* bob has come later. But he asks when dan has "right", since he is woken for "third", and so
- * he stands in that queue alone. It is kept for him, and then "left" for ann. He asks again,
- * woken for "fourth": each would come back in time to keep its own, for ever. */
-static void gives_way(void)
+/* bob has come no earlier. But he asks when dan has "right", since he is woken for "third", and
+ * so he stands in that queue alone; and ann does in that of "left". He asks again when fay, who
+ * is returned, gives up "fourth". */
+static struct sim_player *each_is_first_somewhere(int64_t bob_is_later_ms)
 {
     sim_stage(3);
     ann = patient("ann", "left+right");
@@ -289,13 +289,22 @@ static void gives_way(void)
     sim_expect(sim_takes(eve, 10000, ONCE) == REDLOCK_OK);
     sim_expect(sim_takes(fay, 10000, ONCE) == REDLOCK_OK);
     sim_begins_to_take(ann, 1000, WHILE_MS);
-    sim_pass_ms(50);
+    if (bob_is_later_ms > 0)
+        sim_pass_ms(bob_is_later_ms);
     sim_begins_to_take(bob, 1000, WHILE_MS);
     sim_pass_ms(2210);
     sim_expect(sim_takes(dan, 10000, ONCE) == REDLOCK_OK);
     sim_expect(sim_releases(eve) == REDLOCK_OK);
     sim_pass_ms(10);
     sim_expect(sim_releases(dan) == REDLOCK_OK);
+    return fay;
+}
+
+/* "right" is kept for bob, and then "left" for ann: each would come back in time to keep its
+ * own, for ever. */
+static void gives_way(void)
+{
+    struct sim_player *fay = each_is_first_somewhere(50);
     sim_expect(sim_releases(cat) == REDLOCK_OK);
     int64_t free_ns = sim_now_ns();
     sim_pass_ms(250);
@@ -307,28 +316,12 @@ static void gives_way(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
-/* As above, but bob comes when ann does, and then the masters' clocks go slower than theirs. A
- * master takes what it is told of a wait from its own time. So the one that asked last seems to
+/* bob comes when ann does, and then the masters' clocks go slower than theirs. A master
+ * subtracts the wait that a waiter names from its own time. So the last one that asked seems to
  * have come first. */
 static void in_turns(void)
 {
-    sim_stage(3);
-    ann = patient("ann", "left+right");
-    bob = patient("bob", "right+left+third+fourth");
-    cat = patient("cat", "left");
-    dan = patient("dan", "right");
-    struct sim_player *eve = patient("eve", "third"), *fay = patient("fay", "fourth");
-    sim_curtain();
-    sim_expect(sim_takes(cat, 10000, ONCE) == REDLOCK_OK);
-    sim_expect(sim_takes(eve, 10000, ONCE) == REDLOCK_OK);
-    sim_expect(sim_takes(fay, 10000, ONCE) == REDLOCK_OK);
-    sim_begins_to_take(ann, 1000, WHILE_MS);
-    sim_begins_to_take(bob, 1000, WHILE_MS);
-    sim_pass_ms(2210);
-    sim_expect(sim_takes(dan, 10000, ONCE) == REDLOCK_OK);
-    sim_expect(sim_releases(eve) == REDLOCK_OK);
-    sim_pass_ms(10);
-    sim_expect(sim_releases(dan) == REDLOCK_OK);
+    struct sim_player *fay = each_is_first_somewhere(0);
     sim_pass_ms(10);
     sim_expect(sim_releases(cat) == REDLOCK_OK);
     sim_pass_ms(50);

@@ -39,12 +39,17 @@ static void work(void)
         continue;
 }
 
+int64_t stall_now_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}
+
 int64_t stall_nap_ns(int nap_ms)
 {
-    int64_t begun_ns = read_ns(CLOCK_MONOTONIC);
+    int64_t begun_ns = stall_now_ns();
     poll(NULL, 0, nap_ms);
     work();
-    return read_ns(CLOCK_MONOTONIC) - begun_ns - (int64_t)nap_ms * NS_PER_MS - WORK_NS;
+    return stall_now_ns() - begun_ns - (int64_t)nap_ms * NS_PER_MS - WORK_NS;
 }
 
 /* For how long the kernel has had this thread wait for a processor; 0: it does not say. */

@@ -31,6 +31,8 @@ void stall_watch(void);
  * "0" in the environment, which is for driver.sh too. */
 bool stall_excuses(int64_t least_ms);
 
+int64_t stall_now_ns(void); /* monotonic */
+
 /* By how much a nap of `nap_ms` and a bit of work took longer than they need. */
 int64_t stall_nap_ns(int nap_ms);
 

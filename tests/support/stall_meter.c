@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { NAP_MS = 10, NS_PER_MS = 1000000, MS_PER_S = 1000 };
@@ -20,13 +19,6 @@ static void end(int signal_number)
 {
     (void)signal_number;
     told_to_end = 1;
-}
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 * NS_PER_MS + now.tv_nsec;
 }
 
 /* Of all processors together, in ticks; nothing where the kernel does not say. */
@@ -52,7 +44,7 @@ int main(void)
 {
     struct sigaction action = {.sa_handler = end};
     sigaction(SIGTERM, &action, NULL);
-    int64_t longest_ns = 0, crowded_ns = 0, idle_at_ns = now_ns();
+    int64_t longest_ns = 0, crowded_ns = 0, idle_at_ns = stall_now_ns();
     struct ticks first = read_ticks(), last = first;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     prctl(PR_SET_TIMERSLACK, 1);
@@ -61,7 +53,7 @@ int main(void)
         if (stall_ns > longest_ns)
             longest_ns = stall_ns;
         struct ticks ticks = read_ticks();
-        int64_t now = now_ns();
+        int64_t now = stall_now_ns();
         if (ticks.idle != last.idle)
             idle_at_ns = now;
         last = ticks;

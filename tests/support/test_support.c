@@ -503,7 +503,7 @@ static bool play_beside_stall(int failures)
 
 START_TEST(failure_beside_stall_is_played_again)
 {
-    unsetenv("STALL_MS"); /* whoever looks for flaky tests sets it to 0 */
+    unsetenv("STALL_MS"); /* a search for flaky tests sets it to 0 */
     ck_assert(met_unless_stalled(play_beside_stall(2), 150, 2));
     ck_assert_int_eq(stalled_plays, 3);
     ck_assert(!met_unless_stalled(play_beside_stall(9), 150, 2)); /* no more often */
