@@ -58,7 +58,8 @@ lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/nod
 	%D%/node/node_fence.c %D%/node/node_fence.h \
 	%D%/node/node_fitness.c %D%/node/node_handshake.c %D%/node/node_lists.c \
 	%D%/node/node_lists.h %D%/node/node_replies.c \
-	%D%/node/node_standing.c %D%/node/node_state.c %D%/node/subscriber.c \
+	%D%/node/node_standing.c %D%/node/node_state.c %D%/node/script_reply.c \
+	%D%/node/script_reply.h %D%/node/subscriber.c \
 	%D%/node/subscriber.h %D%/node/subscriber_channels.c %D%/node/subscriber_parts.h \
 	%D%/node/subscriber_replies.c %D%/node/subscriber_state.c
 lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \

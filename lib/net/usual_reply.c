@@ -62,9 +62,9 @@ static bool pass_script(struct piece *piece, const struct rl_inflight *inflight,
                         uint64_t *ret_number)
 {
     bool names = inflight->number >= RL_SCRIPTS_UNFENCED && inflight->verb == RL_ACQUIRE;
-    return pass(piece, names ? "*3\r\n$16\r\n" : "*2\r\n$16\r\n", 9) &&
-           pass(piece, inflight->nonce, RL_NONCE_LEN) && pass(piece, "\r\n:1\r\n", 6) &&
-           (!names || pass_number(piece, ret_number));
+    return (!names || pass(piece, "*3\r\n", 4)) && pass(piece, "$16\r\n", 5) &&
+           pass(piece, inflight->nonce, RL_NONCE_LEN) && pass(piece, "\r\n", 2) &&
+           (!names || (pass(piece, ":1\r\n", 4) && pass_number(piece, ret_number)));
 }
 
 size_t rl_usual_reply(const struct rl_inflight *inflight, const char *bytes, size_t len,

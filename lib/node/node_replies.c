@@ -4,8 +4,8 @@
 
 #include "node/native_reply.h"
 #include "node/node.h"
+#include "node/script_reply.h"
 #include "base/text_escape.h"
-#include "core/fence.h"
 #include "kinds/script_error.h"
 
 #include <assert.h>
@@ -29,53 +29,6 @@ static const char not_asked_for[] = "answered something that was not asked for";
 static void set_why(struct rl_connection *connection, const char *why)
 {
     rl_text_escape(connection->why, sizeof(connection->why), why, strlen(why));
-}
-
-/* Read an array of the nonce and a code. A grant may add a fencing token. A refusal may add the
- * TTL, the holder and the place in the queue; an inspection adds its text. */
-static bool read_answer(const struct rl_inflight *inflight, const struct rl_reply *reply,
-                        bool strict, struct rl_vote_reply *vote_reply)
-{
-    if (reply->type != RL_REPLY_ARRAY || reply->count < 2 || reply->count > 5 ||
-        reply->part[0].type != RL_REPLY_BULK ||
-        !rl_part_is(reply, 0, inflight->nonce, RL_NONCE_LEN) ||
-        reply->part[1].type != RL_REPLY_INTEGER || reply->part[1].integer < 0 ||
-        reply->part[1].integer > RL_REPLY_UNMARKED)
-        return false;
-    vote_reply->answer.code = (enum rl_code)reply->part[1].integer;
-    if (vote_reply->answer.code == RL_REPLY_UNMARKED) {
-        vote_reply->why = rl_was_unmarked;
-        return strict && rl_verb_takes(inflight->verb) && reply->count == 2;
-    }
-    vote_reply->answer.granted = vote_reply->answer.code == RL_GRANTED;
-    if (reply->count == 3) {
-        if (reply->part[2].type != RL_REPLY_INTEGER || reply->part[2].integer <= 0 ||
-            (uint64_t)reply->part[2].integer >= RL_FENCE_MAX)
-            return false;
-        vote_reply->answer.with_number = true;
-        vote_reply->answer.number = (uint64_t)reply->part[2].integer;
-    }
-    if (reply->count >= 4) {
-        if (reply->part[2].type != RL_REPLY_INTEGER || reply->part[3].type != RL_REPLY_BULK)
-            return false;
-        vote_reply->answer.with_holder = true;
-        vote_reply->answer.ttl_ms = reply->part[2].integer;
-        vote_reply->holder = reply->text + reply->part[3].start;
-        vote_reply->holder_len = reply->part[3].kept;
-    }
-    if (reply->count == 5 && reply->part[4].type == RL_REPLY_BULK) {
-        vote_reply->answer.with_details = true;
-        vote_reply->details = reply->text + reply->part[4].start;
-        vote_reply->details_len = reply->part[4].kept;
-    } else if (reply->count == 5) {
-        if (reply->part[4].type != RL_REPLY_INTEGER || reply->part[4].integer < -1)
-            return false;
-        vote_reply->answer.with_place = true;
-        vote_reply->answer.place = reply->part[4].integer;
-    }
-    vote_reply->vote = vote_reply->answer.granted ? RL_VOTE_YES : RL_VOTE_NO;
-    return rl_kind_answer_fits(inflight->script, inflight->number >= RL_SCRIPTS_UNFENCED,
-                               &vote_reply->answer);
 }
 
 /* Errors after which the connection must be closed: another server may be behind the name by
@@ -253,7 +206,7 @@ static bool deliver_script(struct rl_slot *slot, const struct rl_inflight *infli
         return deliver_error(slot, inflight, reply, text, now_ns);
     }
     bool strict = settings->guard == RL_GUARD_STRICT;
-    if (!read_answer(inflight, reply, strict, &vote_reply)) {
+    if (!rl_script_vote(inflight, reply, strict, &vote_reply)) {
         answered_nonsense(slot, inflight, not_asked_for, now_ns);
         return false;
     }

@@ -33,7 +33,7 @@ static void close_fakes(unsigned first)
 
 /* ---- replies that are not what a master says -------------------------------------------- */
 
-#define GRANT "*2\r\n{nonce}:1\r\n"
+#define GRANT "{nonce}"
 #define REFUSAL "*4\r\n{nonce}:0\r\n:1000\r\n$5\r\nrival\r\n"
 #define TEN "aaaaaaaaaa"
 
@@ -66,7 +66,9 @@ static const struct {
     {"number", ":1\r\n", 0},
     {"status", "+OK\r\n", 0},
     {"bulk", "$2\r\nOK\r\n", 0},
-    {"nonce alone", "{nonce}", 0},
+    {"granted in an array", "*2\r\n{nonce}:1\r\n", 0},
+    {"another nonce alone", "$16\r\n0000000000000000\r\n", 0},
+    {"nonce alone as a status", "+0000000000000000\r\n", 0},
     {"array of the nonce alone", "*1\r\n{nonce}", 0},
     {"no nonce", "*1\r\n:1\r\n", 0},
     {"wrong nonce", "*2\r\n$16\r\n0000000000000000\r\n:1\r\n", 0},
@@ -239,8 +241,7 @@ START_TEST(unasked_replies_end_connection_and_count_for_nothing)
     /* A grant for the next one, sent with this one. */
     fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "inspect *",
                                                   .times = 1,
-                                                  .reply = "*2\r\n{nonce}:1\r\n"
-                                                           "*2\r\n{nonce}:1\r\n"});
+                                                  .reply = GRANT GRANT});
     look_at(&look, client, "name", NULL);
     ck_assert(wait_until((client_ready(client), fake_connections(fakes[HOSTILE]) == 2), 5000));
     ck_assert_uint_eq(fake_count(fakes[HOSTILE], "acquire *"), 0);
@@ -272,7 +273,7 @@ static void cut_answer(size_t cut, size_t len, const char *reply, enum fake_then
 /* The acquire's real answer, cut after every byte. */
 START_TEST(every_prefix_of_grant_is_no_grant)
 {
-    enum { LEN = sizeof("*2\r\n$16\r\n0123456789abcdef\r\n:1\r\n") - 1 };
+    enum { LEN = sizeof("$16\r\n0123456789abcdef\r\n") - 1 };
     fakes_start(fakes + HOSTILE, 1);
     for (size_t cut = 0; cut < LEN; cut++) {
         cut_answer(cut, LEN, NULL, endings[_i]);

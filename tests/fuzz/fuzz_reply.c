@@ -189,8 +189,8 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
         snprintf(bytes, sizeof(bytes), "%s$16\r\n%.16s\r\n", awaited ? "+OK\r\n" : "", token);
     } else {
         bool number = oldest->number >= RL_SCRIPTS_UNFENCED && oldest->verb == RL_ACQUIRE;
-        snprintf(bytes, sizeof(bytes), "*%d\r\n$16\r\n%.16s\r\n:1\r\n%s", number ? 3 : 2,
-                 oldest->nonce, number ? ":9007199254740991\r\n" : "");
+        snprintf(bytes, sizeof(bytes), "%s$16\r\n%.16s\r\n%s", number ? "*3\r\n" : "",
+                 oldest->nonce, number ? ":1\r\n:9007199254740991\r\n" : "");
         grant_was_exact = true;
     }
     receive(node, node->current, bytes, strlen(bytes), now_ns);
@@ -235,9 +235,13 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
         answer_pair(node, count, now_ns);
         return 0;
     }
-    count %= RL_REPLY_ELEMENTS_MAX;
-    at += snprintf(at, ELEMENT_MAX, "*%u\r\n$16\r\n%.16s\r\n", count + 1U, oldest->nonce);
-    grant_was_exact = count > 0 && size >= 2 && data[0] % 8 == 0 && data[1] == 1;
+    bool alone = count == UINT8_MAX; /* the nonce: granted */
+    count = alone ? 0 : count % RL_REPLY_ELEMENTS_MAX;
+    if (!alone)
+        at += snprintf(at, ELEMENT_MAX, "*%u\r\n", count + 1U);
+    at += snprintf(at, ELEMENT_MAX, "$16\r\n%.16s\r\n", oldest->nonce);
+    grant_was_exact =
+        alone || (count > 0 && size >= 2 && data[0] % 8 == 0 && data[1] == 1);
     for (; count > 0 && size - used >= 2; count--) {
         uint8_t type = data[used] % 8, much = data[used + 1];
         used += 2;

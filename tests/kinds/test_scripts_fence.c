@@ -59,8 +59,8 @@ static struct reply keep_or_fail(enum rl_verb verb, const char *token, uint64_t 
 static bool keep(enum rl_verb verb, const char *token, uint64_t number)
 {
     struct reply reply = keep_or_fail(verb, token, number, true);
-    ck_assert_int_eq(reply.type, '*');
-    return strcmp(reply.text, NONCE " 1") == 0;
+    ck_assert(reply.type == '*' || reply.type == '$');
+    return strcmp(reply.text, NONCE) == 0;
 }
 
 static uint64_t counter(void)
@@ -208,7 +208,7 @@ START_TEST(token_too_far_ahead_is_not_written)
         ck_assert_msg(strstr(reply.text, "too far ahead of this master's clock"), "%s",
                       reply.text);
         reply = keep_or_fail(keeping[i], "token", far, false);
-        ck_assert_str_eq(reply.text, NONCE " 1");
+        ck_assert_str_eq(reply.text, NONCE);
         ck_assert_uint_eq(counter(), before);
     }
     end();

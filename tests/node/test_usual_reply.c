@@ -7,6 +7,7 @@
 #include "core/fence.h"
 #include "net/usual_reply.h"
 #include "node/native_reply.h"
+#include "node/script_reply.h"
 #include "suite.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@
 
 /* Three requests, and the usual replies to them. */
 static const char usual[] = "+OK\r\n$39\r\n" TOKEN "\r\n"
-                            "*2\r\n$16\r\n" NONCE "\r\n:1\r\n"
+                            "$16\r\n" NONCE "\r\n"
                             "*3\r\n$16\r\n" NONCE "\r\n:1\r\n:1700000000000000\r\n";
 enum { LEN = sizeof(usual) - 1, REQUESTS = 3 };
 
@@ -78,23 +79,13 @@ static bool take_usual(void *context, uint64_t number, int64_t now_ns)
     return true;
 }
 
-static bool is_grant(const struct rl_reply *reply, bool names)
-{
-    return reply->type == RL_REPLY_ARRAY && reply->count == (names ? 3 : 2) &&
-           reply->part[0].type == RL_REPLY_BULK && rl_part_is(reply, 0, NONCE, RL_NONCE_LEN) &&
-           reply->part[1].type == RL_REPLY_INTEGER && reply->part[1].integer == 1 &&
-           (!names || (reply->part[2].type == RL_REPLY_INTEGER && reply->part[2].integer > 0 &&
-                       reply->part[2].integer < (int64_t)RL_FENCE_MAX));
-}
-
 /* The parser's: as node_replies.c does it. False at the first reply that is no grant. */
 static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 {
     struct rig *rig = context;
     struct rl_inflight *oldest = rl_connection_oldest(&rig->connection);
-    struct rl_vote_reply vote;
+    struct rl_vote_reply vote = {.vote = RL_VOTE_FAILED};
     const char *why;
-    bool names = oldest && oldest->number >= RL_SCRIPTS_UNFENCED;
     ck_assert(now_ns > 0);
     if (oldest && oldest->native && oldest->set_reply == RL_SET_AWAITED) {
         bool read = rl_native_read_set(reply, &oldest->set_reply);
@@ -106,9 +97,10 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
         rl_connection_drop_oldest(&rig->connection);
         hear(rig, "grant ", 0);
         return true;
-    } else if (oldest && !oldest->native && is_grant(reply, names)) {
+    } else if (oldest && !oldest->native && rl_script_vote(oldest, reply, false, &vote) &&
+               vote.vote == RL_VOTE_YES) {
         rl_connection_drop_oldest(&rig->connection);
-        hear(rig, "grant ", names ? (uint64_t)reply->part[2].integer : 0);
+        hear(rig, "grant ", vote.answer.number);
         return true;
     }
     hear(rig, "other ", reply->type);
@@ -218,7 +210,7 @@ START_TEST(others_requests_have_no_usual_reply)
                                  .token = {.bytes = TOKEN, .len = strlen(TOKEN)}};
     memcpy(inspect.nonce, NONCE, RL_NONCE_LEN);
     ck_assert_uint_eq(rl_usual_reply(&info, "+OK\r\n", 5, &number), 0);
-    const char *grant = strstr(usual, "*2");
+    const char *grant = strstr(usual, "$16\r\n" NONCE);
     ck_assert_uint_eq(rl_usual_reply(&inspect, grant, strlen(grant), &number), 0);
     ck_assert_uint_eq(rl_usual_reply(&second, usual, LEN, &number), 0);
 }

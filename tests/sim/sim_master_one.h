@@ -6,7 +6,7 @@
 #include "sim_master_rig.h"
 
 #define NONCE "0123456789abcdef"
-#define YES "*2\r\n$16\r\n" NONCE "\r\n:1\r\n"
+#define YES "$16\r\n" NONCE "\r\n"
 #define NO "*2\r\n$16\r\n" NONCE "\r\n:0\r\n"
 
 extern struct sim_conn *conn;

@@ -211,7 +211,7 @@ static void count_reply(struct pair_tally *tally, const char *text, unsigned ite
     tally->no_script += strncmp(text, "-NOSCRIPT", 9) == 0;
     tally->in_lua += strncmp(text, "-ERR user_script", 16) == 0;
     bool scripted = text[0] == '*' && items > 2 && item[1].len == 16 && item[2].type == ':';
-    tally->granted += scripted && items == 3 && item[2].number == 1;
+    tally->granted += items == 1 && text[0] == '$' && item[0].len == 16; /* the nonce alone */
     tally->refused += scripted && items == 5;
     tally->queued += scripted && items == 6;
     tally->messages +=

@@ -288,14 +288,19 @@ void sim_script_fail_lua(struct sim_run *run, const char *where, const char *err
     sim_script_fail(run, where, text);
 }
 
+static void note_answer(struct sim_run *run, int code)
+{
+    run->answered = true;
+    run->yes = code == RL_GRANTED;
+    run->code = code;
+}
+
 /* Lua's tables end at the first nil: without a nonce there is nothing in the answer. */
 static bool begin_answer(struct sim_run *run, size_t parts, int code)
 {
     const struct sim_word *nonce = sim_argv_at(run, 1);
     struct sim_text *out = run->call->out;
-    run->answered = true;
-    run->yes = code == RL_GRANTED;
-    run->code = code;
+    note_answer(run, code);
     sim_put_array(out, nonce ? parts : 0);
     if (!nonce)
         return false;
@@ -304,9 +309,23 @@ static bool begin_answer(struct sim_run *run, size_t parts, int code)
     return true;
 }
 
+/* The nonce alone: yes. */
+static void grant(struct sim_run *run)
+{
+    const struct sim_word *nonce = sim_argv_at(run, 1);
+    note_answer(run, RL_GRANTED);
+    if (nonce)
+        sim_put_bulk(run->call->out, nonce->bytes, nonce->len);
+    else
+        sim_put_nil(run->call->out);
+}
+
 void sim_script_answer(struct sim_run *run, bool yes)
 {
-    begin_answer(run, 2, yes);
+    if (yes)
+        grant(run);
+    else
+        begin_answer(run, 2, RL_REFUSED);
 }
 
 void sim_script_answer_code(struct sim_run *run, enum rl_code code)

@@ -167,6 +167,7 @@ static void make_stray(struct sim_call *call)
         ":1\r\n",
         "+OK\r\n",
         "$-1\r\n",
+        "$16\r\n0000000000000000\r\n",
         "*2\r\n$16\r\n0000000000000000\r\n:1\r\n",
         "-ERR max number of clients reached\r\n",
     };
@@ -198,15 +199,17 @@ static void make_wrong(struct sim_text *out)
         "$1\r\n1\r\n",
         "*1\r\n:1\r\n",
         "*2\r\n:1\r\n:1\r\n",
+        "$16\r\n0000000000000000\r\n",
         "*2\r\n$16\r\n0000000000000000\r\n:1\r\n",
         "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$1\r\ny\r\n",
     };
-    /* "*2 $16 NONCE :1": a hex digit of the nonce, or the number. */
-    bool nonced = out->len > 26 && memcmp(out->bytes + 4, "$16\r\n", 5) == 0;
-    if (nonced && sim_below(2) == 1) {
-        char *at = out->bytes + 9 + sim_below(16);
+    /* "$16 NONCE" or "*2 $16 NONCE :0": a hex digit of the nonce, or the number. */
+    bool array = out->len > 26 && memcmp(out->bytes + 4, "$16\r\n", 5) == 0;
+    bool alone = out->len == 23 && memcmp(out->bytes, "$16\r\n", 5) == 0;
+    if ((array || alone) && sim_below(2) == 1) {
+        char *at = out->bytes + (array ? 9 : 5) + sim_below(16);
         *at = *at == '0' ? '1' : '0';
-    } else if (nonced && sim_below(2) == 1) {
+    } else if (array && sim_below(2) == 1) {
         out->bytes[28] = (char)('2' + sim_below(8));
     } else {
         out->len = 0;

@@ -182,8 +182,9 @@ size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsig
                                 waits ? 5 : 4, nonce_len, nonce_len, argument[0].bytes,
                                 (long long)(key->end_ms - now_ms()), key->value_len,
                                 (int)key->value_len, key->value, waits ? ":0\r\n" : "");
-    return (size_t)snprintf(ret_reply, size, "*2\r\n$%d\r\n%.*s\r\n:%d\r\n", nonce_len,
-                            nonce_len, argument[0].bytes, yes);
+    return (size_t)snprintf(ret_reply, size,
+                            yes ? "$%d\r\n%.*s\r\n" : "*2\r\n$%d\r\n%.*s\r\n:0\r\n", nonce_len,
+                            nonce_len, argument[0].bytes);
 }
 
 bool fake_is_native(const struct wire_item *items, unsigned count)

@@ -211,12 +211,21 @@ static struct script_told understand(const struct wire_item *items, unsigned cou
     struct script_told told = {.type = items[0].type, .parts = count - 1};
     if (told.type == '-')
         take_text(told.text, sizeof(told.text), &items[0]);
-    if (told.type != '*')
+    if (told.type != '*' && told.type != '$')
         return told;
-    ck_assert(count > 2 && items[1].type == '$' && items[1].len == strlen(nonce) &&
-              memcmp(items[1].bytes, nonce, items[1].len) == 0);
+    const struct wire_item *first = &items[told.type == '*'];
+    ck_assert(first->type == '$' && first->len == strlen(nonce) &&
+              memcmp(first->bytes, nonce, first->len) == 0);
+    if (told.type == '$') { /* the nonce alone: granted */
+        told.type = '*';
+        told.parts = 2;
+        told.yes = RL_GRANTED;
+        return told;
+    }
+    ck_assert_uint_gt(count, 2);
     ck_assert_int_eq(items[2].type, ':');
     told.yes = items[2].number;
+    ck_assert(told.yes != RL_GRANTED || told.parts > 2);
     if (told.parts > 3) {
         ck_assert(items[3].type == ':' && items[4].type == '$' && items[4].number >= 0);
         told.left_ms = items[3].number;

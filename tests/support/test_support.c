@@ -219,22 +219,22 @@ START_TEST(fake_scripts_behave_as_real_ones)
     static const struct {
         const char *verb, *token, *ttl, *reply;
     } steps[] = {
-        {"acquire", "tok", "5000", "*2\r\n$1\r\n7\r\n:1\r\n"},
+        {"acquire", "tok", "5000", "$1\r\n7\r\n"},
         {"acquire", "other", "5000", "*4\r\n$1\r\n7\r\n:0\r\n:"},
-        {"extend", "tok", "9000", "*2\r\n$1\r\n7\r\n:1\r\n"},
+        {"extend", "tok", "9000", "$1\r\n7\r\n"},
         {"extend", "other", "9000", "*2\r\n$1\r\n7\r\n:0\r\n"},
         {"inspect", NULL, NULL, "*5\r\n$1\r\n7\r\n:0\r\n:"},
         {"release", "other", NULL, "*2\r\n$1\r\n7\r\n:0\r\n"},
-        {"release", "tok", NULL, "*2\r\n$1\r\n7\r\n:1\r\n"},
+        {"release", "tok", NULL, "$1\r\n7\r\n"},
         {"release", "tok", NULL, "*2\r\n$1\r\n7\r\n:0\r\n"},
         {"extend", "tok", "9000", "*2\r\n$1\r\n7\r\n:0\r\n"},
         {"inspect", NULL, NULL,
          "*5\r\n$1\r\n7\r\n:1\r\n:-2\r\n$0\r\n\r\n$11\r\nfree 0 0 0\n\r\n"},
-        {"retake", "tok", "9000", "*2\r\n$1\r\n7\r\n:1\r\n"},
+        {"retake", "tok", "9000", "$1\r\n7\r\n"},
         {"retake", "other", "9000", "*2\r\n$1\r\n7\r\n:0\r\n"},
-        {"force", NULL, NULL, "*2\r\n$1\r\n7\r\n:1\r\n"},
+        {"force", NULL, NULL, "$1\r\n7\r\n"},
         {"force", NULL, NULL, "*2\r\n$1\r\n7\r\n:0\r\n"},
-        {"acquire", "other", "60", "*2\r\n$1\r\n7\r\n:1\r\n"},
+        {"acquire", "other", "60", "$1\r\n7\r\n"},
     };
     struct masters *masters = masters_start(1, NULL);
     struct fake *fake = fake_start(true);

@@ -3,7 +3,7 @@
 -- owner's tokens KEYS[2]. Both keys last ARGV[4] ms at least. A waiter of this library leaves
 -- the queue after ARGV[5] ms of silence.
 -- Returns:
---   {nonce, 1}: taken
+--   nonce: taken
 --   {nonce, 0, remaining ms (-1: for ever), the holder or the first waiter}
 --   {nonce, 3, remaining ms, text}: other data is under that name
 -- The usual case goes first: the queue is empty.
@@ -20,6 +20,6 @@ end
 -- include fair/fair_take
 local code, left, who = fair_take()
 if code == 1 then
-  return {ARGV[1], 1}
+  return ARGV[1]
 end
 return {ARGV[1], code, left, who}

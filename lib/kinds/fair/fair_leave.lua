@@ -1,6 +1,6 @@
 -- Remove the owner ARGV[2] from the queue KEYS[3] to [5] of the fair lock KEYS[1]. If the lock
 -- is free, wake the first waiter, because it may have become the first only now.
--- Returns {nonce, 1}.
+-- Returns the nonce.
 -- include shared/foreign_data
 -- include fair/fair_queue
 local _, foreign = first()
@@ -10,4 +10,4 @@ if not foreign then
     wake(redis.call('LINDEX', KEYS[3], 0))
   end
 end
-return {ARGV[1], 1}
+return ARGV[1]

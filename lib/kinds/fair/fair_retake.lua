@@ -1,6 +1,6 @@
 -- Make the fair lock KEYS[1] of the owner ARGV[2] last longer, as reentrant_extend does. If the
 -- lock is free and no other owner comes first, take it, as fair_acquire does.
--- Returns {nonce, 1}, or {nonce, 0}.
+-- Returns the nonce, or {nonce, 0}.
 -- include shared/foreign_data
 -- include shared/redisson_count
 -- include reentrant/reentrant
@@ -9,4 +9,7 @@
 -- include reentrant/reentrant_take
 -- include fair/fair_queue
 -- include fair/fair_take
-return {ARGV[1], fair_take() == 1 and 1 or 0}
+if fair_take() ~= 1 then
+  return {ARGV[1], 0}
+end
+return ARGV[1]

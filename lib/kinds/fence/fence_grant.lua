@@ -10,7 +10,7 @@
 -- were written to it (fence_keep).
 -- With `fencing strict` it does not trust its clock. The token is above what its certificate says,
 -- and a counter that is missing may have been the greatest.
--- Returns what the script inside returns; if that is {nonce, 1}, the token follows.
+-- Returns what the script inside returns; if that is the nonce, it becomes {nonce, 1, token}.
 local function take(KEYS, ARGV)
 -- script
 end
@@ -26,7 +26,7 @@ for i = first, last do
   before = math.max(before, number or tonumber(greatest or 0))
 end
 local reply = take({unpack(KEYS, 1, first - 1)}, {unpack(ARGV, 1, words - 4)})
-if reply[2] ~= 1 then
+if reply ~= ARGV[1] then
   return reply
 end
 local time = redis.call('TIME')
@@ -42,5 +42,4 @@ for i = first, last do
     redis.call('SET', KEYS[i], text, 'PX', life)
   end
 end
-reply[3] = token
-return reply
+return {reply, 1, token}

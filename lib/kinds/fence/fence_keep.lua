@@ -18,10 +18,11 @@ end
 local first = last - tonumber(ARGV[words - 4]) + 1
 local token, life = ARGV[words - 3], ARGV[words]
 local reply = keep({unpack(KEYS, 1, first - 1)}, {unpack(ARGV, 1, words - 5)})
-if reply[2] == 1 then
-  certify(token)
+if reply ~= ARGV[1] then
+  return reply
 end
-for i = first, reply[2] == 1 and last or 0 do
+certify(token)
+for i = first, last do
   local number = number_in(KEYS[i])
   if number == -1 then
     return no_number(KEYS[i])

@@ -1,6 +1,6 @@
 -- Make all the locks KEYS last at least ARGV[3] ms more, if the token ARGV[2] has every one. An
 -- extension never shortens a lock, because a late one must not cut a longer one.
--- Returns {nonce, 1}. If a lock is gone or another has it, returns {nonce, 0} and changes
+-- Returns the nonce. If a lock is gone or another has it, returns {nonce, 0} and changes
 -- nothing.
 -- include shared/foreign_data
 -- include shared/holder_text
@@ -14,4 +14,4 @@ for i = 1, #KEYS do
     redis.call('PEXPIRE', KEYS[i], ARGV[3])
   end
 end
-return {ARGV[1], 1}
+return ARGV[1]

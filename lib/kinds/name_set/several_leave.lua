@@ -1,7 +1,7 @@
 -- Remove the waiter ARGV[2] from the queues, the second half of KEYS. The first half of KEYS
 -- are the locks. Each lock that is free, or reserved for this waiter, is reserved for the next
 -- waiter in its queue during ARGV[3] ms.
--- Returns {nonce, 1}.
+-- Returns the nonce.
 -- include shared/foreign_data
 -- include shared/holder_text
 -- include shared/wake_next
@@ -17,4 +17,4 @@ for i = 1, count do
     hand_on(lock, queue, ARGV[3])
   end
 end
-return {ARGV[1], 1}
+return ARGV[1]

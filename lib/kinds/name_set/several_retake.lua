@@ -1,6 +1,6 @@
 -- As several_extend, but free locks are taken. A majority has just confirmed the locks, and
 -- this master lost or never had some of their keys.
--- Returns {nonce, 1}. If another has a lock, returns {nonce, 0} and changes nothing.
+-- Returns the nonce. If another has a lock, returns {nonce, 0} and changes nothing.
 -- include shared/foreign_data
 -- include shared/holder_text
 for i = 1, #KEYS do
@@ -17,4 +17,4 @@ for i = 1, #KEYS do
     redis.call('PEXPIRE', KEYS[i], ARGV[3])
   end
 end
-return {ARGV[1], 1}
+return ARGV[1]

@@ -10,7 +10,7 @@
 -- block each other for ever, each with a lock that the other needs.
 -- Waiters that came at about the same time may each seem the older one to itself, because clocks
 -- run differently. So in every fourth second of its wait a waiter hands on what is reserved.
--- Returns {nonce, 1}, or an answer about the first lock that others have:
+-- Returns the nonce, or an answer about the first lock that others have:
 --   {nonce, 0, remaining ms (-1: for ever), holder, number of waiters before this one (-1: not
 --     queued everywhere)}: the remaining ms are those of a reserved lock, if less
 --   {nonce, 3, remaining ms, text, -1}: it is no plain lock
@@ -35,7 +35,7 @@ if not first then
     redis.call('SET', KEYS[i], ARGV[2], 'PX', ARGV[3])
     redis.pcall('ZREM', KEYS[count + i], ARGV[4])
   end
-  return {ARGV[1], 1}
+  return ARGV[1]
 end
 local answer = blocked(KEYS[first], holders[first])
 local now, place = redis.pcall('TIME'), -1

@@ -2,11 +2,11 @@
 -- ARGV[1] is a nonce. Every reply starts with it, so that one reply can't be mistaken for
 -- another.
 -- Returns:
---   {nonce, 1}: taken
+--   nonce: taken
 --   {nonce, 0, remaining ms (-1: for ever), holder}: another has it
 --   {nonce, 3, remaining ms (-1: for ever), text}: other data is under that name
 if redis.call('SET', KEYS[1], ARGV[2], 'NX', 'PX', ARGV[3]) then
-  return {ARGV[1], 1}
+  return ARGV[1]
 end
 local left, holder = redis.call('PTTL', KEYS[1]), redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' then

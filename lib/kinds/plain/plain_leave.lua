@@ -1,6 +1,6 @@
 -- Remove the waiter ARGV[2] from the queue KEYS[2]. If the lock KEYS[1] is free, or reserved
 -- for this waiter, wake the next waiter and reserve the lock for that one during ARGV[3] ms.
--- Returns {nonce, 1}.
+-- Returns the nonce.
 -- include shared/foreign_data
 -- include shared/holder_text
 -- include shared/wake_next
@@ -13,4 +13,4 @@ end
 if kept or not holder then
   hand_on(KEYS[1], KEYS[2], ARGV[3])
 end
-return {ARGV[1], 1}
+return ARGV[1]

@@ -4,7 +4,7 @@
 -- The waiter's score is the server's clock less ARGV[5], the us that it has waited. All masters
 -- thus agree on the order of waiters, whenever each master hears of them.
 -- Returns:
---   {nonce, 1}: taken
+--   nonce: taken
 --   {nonce, 0, remaining ms (-1: for ever), holder, number of waiters before this one (-1: the
 --     waiter could not be queued)}
 --   {nonce, 3, remaining ms (-1: for ever), text, -1}: other data is under that name
@@ -18,7 +18,7 @@ end
 if not holder or holder == 'redlock:next:' .. ARGV[4] then
   redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
   redis.pcall('ZREM', KEYS[2], ARGV[4])
-  return {ARGV[1], 1}
+  return ARGV[1]
 end
 local now, place = redis.pcall('TIME'), -1
 if not now.err then

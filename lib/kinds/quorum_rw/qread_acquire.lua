@@ -2,7 +2,7 @@
 -- Another owner's writer refuses it. So does the mark KEYS[2] of a waiting writer, unless the
 -- owner reads or writes already.
 -- Returns:
---   {nonce, 1}: taken
+--   nonce: taken
 --   {nonce, 0, remaining ms, holder}: a writer keeps it out
 --   {nonce, 3, remaining ms (-1: for ever), text}: other data is under that name
 -- include quorum_rw/qrw
@@ -16,6 +16,6 @@
 -- include quorum_rw/qread_take
 local code, left, holder = take()
 if code == 1 then
-  return {ARGV[1], 1}
+  return ARGV[1]
 end
 return {ARGV[1], code, left, holder}

@@ -1,6 +1,6 @@
 -- As qread_extend, but a hold that is gone is taken, unless another owner writes. A majority
 -- has just confirmed the hold, and this master lost or never had it.
--- Returns {nonce, 1}, or {nonce, 0} if a writer has the lock, or other data is there.
+-- Returns the nonce, or {nonce, 0} if a writer has the lock, or other data is there.
 -- include quorum_rw/qrw
 -- include shared/foreign_data
 -- include quorum_rw/qrw_owner
@@ -12,4 +12,4 @@ if tidy(KEYS[1]) or writer(KEYS[1]) then
   return {ARGV[1], 0}
 end
 put(KEYS[1], 'r:' .. me, ARGV[4])
-return {ARGV[1], 1}
+return ARGV[1]

@@ -3,7 +3,7 @@
 -- During the readers' turn, the mark does not keep out a reader that was waiting when the turn
 -- began. The reader has waited for ARGV[6] us.
 -- Returns:
---   {nonce, 1}: taken
+--   nonce: taken
 --   {nonce, 0, remaining ms, holder, 0}: a writer keeps it out
 --   {nonce, 3, remaining ms (-1: for ever), text, -1}: other data is under that name
 -- include quorum_rw/qrw
@@ -20,7 +20,7 @@ local turn = type(readers) == 'string' and string.match(readers, '^turn:(%d+)$')
 local code, left, holder =
   take(turn and ARGV[6] / 1000 >= turn - redis.call('PTTL', KEYS[3]))
 if code == 1 then
-  return {ARGV[1], 1}
+  return ARGV[1]
 end
 if code == 0 and not turn and type(readers) ~= 'table' then
   redis.pcall('SET', KEYS[3], 'wait', 'PX', ARGV[5])

@@ -11,4 +11,4 @@ if not first[2] or tonumber(first[2]) <= now or type(had) ~= 'string' then
 end
 -- include quorum_rw/qrw_put
 put(KEYS[1], member, ARGV[4], had)
-return {ARGV[1], 1}
+return ARGV[1]

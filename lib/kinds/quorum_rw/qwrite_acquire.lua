@@ -4,7 +4,7 @@
 -- Success removes a waiting writer's mark KEYS[2]. If readers keep the waiter ARGV[5] out, its
 -- client leaves that mark. During the readers' turn (KEYS[3]) no writer gets in.
 -- Returns:
---   {nonce, 1}: taken
+--   nonce: taken
 --   {nonce, 0, remaining ms, holder}: another keeps it out
 --   {nonce, 2, remaining ms, holder}: this owner reads
 --   {nonce, 3, remaining ms (-1: for ever), text}: other data is under that name
@@ -19,6 +19,6 @@
 -- include quorum_rw/qwrite_mark
 local code, left, holder = take_or_mark()
 if code == 1 then
-  return {ARGV[1], 1}
+  return ARGV[1]
 end
 return {ARGV[1], code, left, holder}

@@ -5,6 +5,6 @@ if not there[1] and not there.err and redis.pcall('EXISTS', KEYS[2], KEYS[3]) ==
   local ends = string.format('%.0f', now + ARGV[4] + 1)
   if redis.pcall('ZADD', KEYS[1], ends, 'w:' .. me) == 1 then
     redis.call('PEXPIREAT', KEYS[1], ends)
-    return {ARGV[1], 1}
+    return ARGV[1]
   end
 end

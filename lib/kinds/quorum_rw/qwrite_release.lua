@@ -3,7 +3,7 @@
 -- ARGV[4] is 0. This is so even if the owner reads on. If readers wait (KEYS[4]), their turn
 -- begins, for ARGV[4] ms.
 -- A mark KEYS[2] that the client of ARGV[5] left after a refusal is deleted.
--- Returns {nonce, 1}, or {nonce, 0} if the hold was gone already.
+-- Returns the nonce, or {nonce, 0} if the hold was gone already.
 -- include quorum_rw/qrw
 local client, wakes = string.sub(ARGV[5], 1, 36), ARGV[4] ~= '0'
 if wakes and redis.pcall('GET', KEYS[2]) == client then
@@ -24,4 +24,4 @@ if wakes then
   end
   redis.pcall('PUBLISH', KEYS[3], '1')
 end
-return {ARGV[1], 1}
+return ARGV[1]

@@ -1,6 +1,6 @@
 -- As qwrite_extend, but a hold that is gone is taken, unless another owner has the lock. A
 -- majority has just confirmed the hold, and this master lost or never had it.
--- Returns {nonce, 1}, or {nonce, 0} if another has it, or other data is there.
+-- Returns the nonce, or {nonce, 0} if another has it, or other data is there.
 -- include quorum_rw/qrw
 -- include shared/foreign_data
 -- include quorum_rw/qrw_owner
@@ -22,4 +22,4 @@ for at = 0, 1000000, 16 do
   end
 end
 put(KEYS[1], 'w:' .. me, ARGV[4])
-return {ARGV[1], 1}
+return ARGV[1]

@@ -4,7 +4,7 @@
 -- unless the owner has the lock already. The mark does not count in the turn of the readers
 -- KEYS[4], if these include the client of the waiter ARGV[5].
 -- Returns:
---   {nonce, 1}: taken
+--   nonce: taken
 --   {nonce, 0, remaining ms (-1: for ever), holder}: another keeps it out
 --   {nonce, 3, remaining ms, text}: no read-write lock is under that name
 local field, new_mode = ARGV[2], 'read'
@@ -17,6 +17,6 @@ local client = string.sub(ARGV[5], 1, 36)
 -- include redisson_rw/rw_read
 local code, left, who = take(kept_out_ms)
 if code == 1 then
-  return {ARGV[1], 1}
+  return ARGV[1]
 end
 return {ARGV[1], code, left, who}

@@ -1,8 +1,11 @@
 -- Make the read hold of the owner ARGV[2] with the token ARGV[3] on the lock KEYS[1] last at
 -- least ARGV[4] ms more. It is never shortened. KEYS[2] begins the names of its leases.
--- Returns {nonce, 1}, or {nonce, 0} if it is gone.
+-- Returns the nonce, or {nonce, 0} if it is gone.
 local field, other = ARGV[2], ARGV[2] .. ':write'
 -- include redisson_rw/rw_extend_only
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_extend
-return {ARGV[1], extend(field)}
+if extend(field) ~= 1 then
+  return {ARGV[1], 0}
+end
+return ARGV[1]

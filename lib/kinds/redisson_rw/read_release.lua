@@ -1,7 +1,7 @@
 -- Release the read hold of the owner ARGV[2] with the token ARGV[3] on the lock KEYS[1].
 -- KEYS[2] begins the names of its leases. If the lock is free then, wake its waiters on the
 -- channel KEYS[3] (ARGV[4] 0: wake nobody).
--- Returns {nonce, 1}, or {nonce, 0} if the hold was gone already.
+-- Returns the nonce, or {nonce, 0} if the hold was gone already.
 local field, was = ARGV[2], 'read'
 -- include redisson_rw/rw_release_last
 if not gone then
@@ -11,4 +11,7 @@ if not gone then
   gone, free, was = give_up(field)
 end
 -- include redisson_rw/rw_tell
-return {ARGV[1], gone}
+if gone ~= 1 then
+  return {ARGV[1], 0}
+end
+return ARGV[1]

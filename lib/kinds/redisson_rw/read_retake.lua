@@ -1,9 +1,12 @@
 -- As read_extend, but the lock is taken if no other owner has the write lock, even while a
 -- writer waits. A majority has just confirmed the hold, and this master lost or never had it.
--- Returns {nonce, 1}, or {nonce, 0} if another has it.
+-- Returns the nonce, or {nonce, 0} if another has it.
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_compact
 -- include redisson_rw/rw_state
 -- include redisson_rw/rw_read
 local code = take()
-return {ARGV[1], code == 1 and 1 or 0}
+if code ~= 1 then
+  return {ARGV[1], 0}
+end
+return ARGV[1]

@@ -12,7 +12,7 @@ local client = string.sub(ARGV[5], 1, 36)
 local code, left, who = take(kept_out_ms)
 if code == 1 then
   goes_out()
-  return {ARGV[1], 1}
+  return ARGV[1]
 elseif code == 0 then
   goes_in(ARGV[6])
 end

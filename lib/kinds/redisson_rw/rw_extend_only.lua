@@ -6,5 +6,5 @@ if has[1] == '1' and not has[2] and redis.pcall('GET', only) == ARGV[3] and ms a
   redis.call('PTTL', only) < ms and redis.call('PTTL', KEYS[1]) < ms and
   redis.pcall('PEXPIRE', only, ARGV[4]) == 1 then
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
-  return {ARGV[1], 1}
+  return ARGV[1]
 end

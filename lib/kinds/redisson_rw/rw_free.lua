@@ -6,6 +6,6 @@ if redis.pcall('HGET', KEYS[1], 'mode') == false and
   if redis.pcall('SET', first, ARGV[3], 'PX', ARGV[4]).ok then
     redis.call('HSET', KEYS[1], 'mode', new_mode, field, 1)
     redis.call('PEXPIRE', KEYS[1], ARGV[4])
-    return {ARGV[1], 1}
+    return ARGV[1]
   end
 end

@@ -2,7 +2,7 @@
 -- KEYS[2] begins the names of its leases. After the owner's last write hold, wake the waiters
 -- on the channel KEYS[3] (ARGV[4] 0: wake nobody). This is so even if the owner goes on as a
 -- reader.
--- Returns {nonce, 1}, or {nonce, 0} if the hold was gone already.
+-- Returns the nonce, or {nonce, 0} if the hold was gone already.
 local field, was = ARGV[2] .. ':write', 'write'
 -- include redisson_rw/rw_release_last
 if not gone then
@@ -12,4 +12,7 @@ if not gone then
   gone, free, was = give_up(field)
 end
 -- include redisson_rw/rw_tell
-return {ARGV[1], gone}
+if gone ~= 1 then
+  return {ARGV[1], 0}
+end
+return ARGV[1]

@@ -9,6 +9,6 @@ local field, new_mode = ARGV[2] .. ':write', 'write'
 -- include redisson_rw/rw_mark
 local code, left, who = take_or_mark()
 if code == 1 then
-  return {ARGV[1], 1}
+  return ARGV[1]
 end
 return {ARGV[1], code, left, who, 0}

@@ -4,7 +4,7 @@
 -- the same owner has shortened it. Or the lock ended and the peer took it anew, so it may have
 -- been free in between. The script then refuses but deletes nothing, because the caller relies
 -- on the lock until the answer arrives.
--- Returns {nonce, 1}, or {nonce, 0} if the lock is gone, another's, or shortened.
+-- Returns the nonce, or {nonce, 0} if the lock is gone, another's, or shortened.
 -- The usual case goes first, before most functions are made: the owner counts, with that token.
 local has = redis.pcall('HMGET', KEYS[1], ARGV[2], 'mode')
 if has[2] or not string.find(has[1] or '', '^%d%d?%d?$') or
@@ -23,4 +23,4 @@ if left >= 0 and left + ARGV[5] < redis.call('PTTL', KEYS[2]) then
 end
 at_least(KEYS[1], ARGV[4])
 at_least(KEYS[2], ARGV[4])
-return {ARGV[1], 1}
+return ARGV[1]

@@ -9,5 +9,5 @@ if not has.err and known == 0 and string.find(ARGV[4] or '', '^%d+$') and
   redis.call('SADD', KEYS[2], ARGV[3])
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
   redis.call('PEXPIRE', KEYS[2], ARGV[4])
-  return {ARGV[1], 1}
+  return ARGV[1]
 end

@@ -3,9 +3,12 @@
 -- left.
 -- If the lock is free then, wake its waiters on the channel KEYS[3], as Redisson does (ARGV[4]
 -- 0: wake nobody). By pcall, because a missing right to a channel must not undo the release.
--- Returns {nonce, 1}, or {nonce, 0} if the token was released or lost already.
+-- Returns the nonce, or {nonce, 0} if the token was released or lost already.
 -- include reentrant/reentrant_give
 if ARGV[4] ~= '0' and (left == 0 or not mine and redis.call('EXISTS', KEYS[1]) == 0) then
   redis.pcall('PUBLISH', KEYS[3], '0')
 end
-return {ARGV[1], mine and 1 or 0}
+if not mine then
+  return {ARGV[1], 0}
+end
+return ARGV[1]

@@ -9,6 +9,6 @@
 -- include reentrant/reentrant_take
 local code, left, who = take()
 if code == 1 then
-  return {ARGV[1], 1}
+  return ARGV[1]
 end
 return {ARGV[1], code, left, who, -1}

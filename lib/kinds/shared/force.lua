@@ -8,7 +8,7 @@
 -- A hash or a set of a lock's shape but without a TTL counts as a lock only if ARGV[3] is 1. A
 -- string counts as a token only if it is short.
 -- Returns:
---   {nonce, 1}: deleted
+--   nonce: deleted
 --   {nonce, 0}: there was no lock
 --   {nonce, 3, remaining ms (-1: for ever), text}: foreign data, which stays
 -- include shared/wake_next
@@ -39,4 +39,7 @@ for _, owner in ipairs(redis.pcall('LRANGE', derived('redisson_lock_queue:'), 0,
     break
   end
 end
-return {ARGV[1], gone}
+if gone ~= 1 then
+  return {ARGV[1], 0}
+end
+return ARGV[1]

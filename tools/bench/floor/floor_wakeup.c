@@ -24,7 +24,7 @@ static const char release_bare[] = "local mine = redis.call('GET', KEYS[1]) == A
                                    "  redis.call('DEL', KEYS[1])\n"
                                    "end\n"
                                    "redis.call('PUBLISH', ARGV[3], ARGV[2])\n"
-                                   "return {ARGV[1], mine and 1 or 0}\n";
+                                   "return mine and ARGV[1] or {ARGV[1], 0}\n";
 
 /* The same, with the library's further work: a queue is entered and left, and the lock is
  * reserved for the next one. The reservation is under another name, because there is no third
@@ -33,7 +33,7 @@ static const char acquire_queued[] = "local holder = redis.call('GET', KEYS[1])\
                                      "if not holder then\n"
                                      "  redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])\n"
                                      "  redis.pcall('ZREM', KEYS[2], ARGV[2])\n"
-                                     "  return {ARGV[1], 1}\n"
+                                     "  return ARGV[1]\n"
                                      "end\n"
                                      "return {ARGV[1], 0}\n";
 static const char release_queued[] =
@@ -46,7 +46,7 @@ static const char release_queued[] =
     "redis.call('ZREM', KEYS[2], first[1])\n"
     "redis.pcall('PUBLISH', ARGV[3], first[1])\n"
     "redis.call('SET', KEYS[2] .. ':next', first[1], 'PX', 20)\n"
-    "return {ARGV[1], mine and 1 or 0}\n";
+    "return mine and ARGV[1] or {ARGV[1], 0}\n";
 
 /* One connection to one master: for requests, or for messages. */
 struct wire {

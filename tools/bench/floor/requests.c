@@ -127,8 +127,9 @@ static void script_success(struct bench_bytes *ret_bytes, bool fenced)
     ret_bytes->replies = 1;
     ret_bytes->goes_on = fenced;
     ret_bytes->len =
-        (size_t)snprintf(ret_bytes->at, sizeof(ret_bytes->at), "*%d\r\n$%zu\r\n%s\r\n:1\r\n",
-                         fenced ? 3 : 2, strlen(BENCH_NONCE), BENCH_NONCE);
+        (size_t)snprintf(ret_bytes->at, sizeof(ret_bytes->at), "%s$%zu\r\n%s\r\n%s",
+                         fenced ? "*3\r\n" : "", strlen(BENCH_NONCE), BENCH_NONCE,
+                         fenced ? ":1\r\n" : "");
 }
 
 void bench_script_success(struct bench_bytes *ret_bytes)
