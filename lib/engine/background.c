@@ -73,6 +73,7 @@ static void run_callbacks(redlock *client)
 void rl_background_turn(redlock *client, bool late)
 {
     assert(!rl_in_callback(client));
+    client->background.sent = false;
     rl_loop_poll(client, late);
     run_callbacks(client);
 }
@@ -229,6 +230,21 @@ void rl_background_after_call(redlock *client)
         rl_loop_kick(client);
     else if (due_ns < background->sleeps_until_ns)
         wake_at(client, due_ns);
+}
+
+/* Of tries in a row on the event loop's own thread, the first is sent at once. The others leave
+ * together, because a write a try and master costs more than all the rest of a burst. */
+void rl_background_defer(redlock *client)
+{
+    struct rl_background *background = &client->background;
+    assert(!background->deferred); /* each call begins without */
+    if (!background->user_driven || client->loop.leader || rl_in_callback(client) ||
+        !pthread_equal(background->loop_thread, pthread_self()))
+        return;
+    background->deferred = background->sent;
+    background->sent = true;
+    if (background->deferred)
+        rl_loop_kick(client);
 }
 
 void rl_background_done(redlock *client)

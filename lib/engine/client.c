@@ -37,7 +37,8 @@ int rl_client_enter(redlock *client, int *ret_cancel_state)
         pthread_setcancelstate(*ret_cancel_state, NULL);
         return REDLOCK_EDEADLK;
     }
-    client->cork.on = false; /* whatever this call sends takes it along */
+    /* Whatever this call sends takes that along. */
+    client->cork.on = client->background.deferred = false;
     return REDLOCK_OK;
 }
 
@@ -51,7 +52,8 @@ void rl_client_leave(redlock *client, int cancel_state)
 {
     assert(!client->cork.on || client->cork.ready); /* else nobody would pull the cork */
     /* Send the requests of several callbacks together, once the last one has returned. */
-    if (rl_loop_unflushed(client) && !rl_in_callback(client) && !client->cork.on)
+    if (rl_loop_unflushed(client) && !rl_in_callback(client) && !client->cork.on &&
+        !client->background.deferred)
         rl_loop_flush_unless_led(client, rl_client_now_ns(client));
     rl_loop_interrupt_if_earlier(client);
     rl_background_after_call(client);

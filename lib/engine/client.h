@@ -107,6 +107,8 @@ struct rl_background {
     int64_t alarm_ns; /* INT64_MAX: not set */
     bool user_driven; /* the user's event loop runs it, on `loop_thread` */
     pthread_t loop_thread;
+    bool sent;     /* a try on that thread, since the loop's last turn */
+    bool deferred; /* what the last call asked leaves with the next call or turn */
     bool running, stop; /* the background thread */
     bool refused;       /* it could not be started, and the log says so */
     bool hands_off;     /* it does not poll the descriptors: callers do, or nobody */
@@ -250,8 +252,7 @@ int rl_client_refuse(redlock *client, const char *why);
 int rl_client_wrong(redlock *client, const char *why);
 
 /* duplicates.c: nodes that are one server have one vote. Call _find if the state of a node has
- * changed, or at client->nodes.proof.again_ns; _proved handles the reply to a proof.
- */
+ * changed, or at client->nodes.proof.again_ns; _proved handles the reply to a proof. */
 void rl_duplicates_find(redlock *client, int64_t now_ns);
 void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inflight *inflight,
                           const struct rl_reply *reply, int64_t now_ns);
@@ -306,6 +307,7 @@ int rl_background_require(redlock *client);
 void rl_background_turn(redlock *client, bool late);
 /* A call has returned: start or wake the thread or event loop, if work is left. */
 void rl_background_after_call(redlock *client);
+void rl_background_defer(redlock *client); /* at the end of an asynchronous try */
 /* End the background thread, and wait for that: while closing, or where the user's loop takes
  * over. */
 void rl_background_stop(redlock *client);
@@ -323,14 +325,11 @@ void rl_cork_done(redlock *client); /* the client is going to be freed */
 
 /* subscribers.c. Mutex held. */
 void rl_subs_start(redlock *client, int64_t now_ns);
-/* A channel's users have changed: subscribe or unsubscribe. The channel may be freed by this.
- */
+/* A channel's users have changed: subscribe or unsubscribe. This may free the channel. */
 void rl_subs_sync(redlock *client, struct rl_channel *channel, int64_t now_ns);
 void rl_subs_flush(redlock *client, int64_t now_ns); /* only if client->subs.unflushed */
 bool rl_subs_pending(const redlock *client);
-/* The nodes whose subscriber has received anything since then: a message, or the reply to a
- * PING.
- */
+/* The nodes whose subscriber has received anything since then, a PING's reply included. */
 uint64_t rl_subs_alive(const redlock *client, int64_t since_ns);
 void rl_subs_absent(redlock *client, int64_t absent_ns);
 void rl_subs_tick(redlock *client, int64_t now_ns);

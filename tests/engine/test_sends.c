@@ -1,10 +1,12 @@
 /* test_sends.c - what leaves a client, on real masters: the bytes and the system calls of a
- * plain pair, who sends no native SET, and what a marker adds to a greeting. */
+ * plain pair and of tries in a row, who sends no native SET, and what a marker adds to a
+ * greeting. */
 #include "config_auto.h"
 
 #include "client.h"
 #include "marks.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -136,6 +138,79 @@ START_TEST(plain_pair_is_two_sends_per_master)
 }
 END_TEST
 
+/* ---- tries in a row --------------------------------------------------------------------- */
+
+static unsigned ended;
+
+static void on_taken(void *context, int result, redlock_lock *lock)
+{
+    (void)context;
+    ck_assert_int_eq(result, 0);
+    ck_assert_int_eq(redlock_release_async(lock, NULL, NULL), 0);
+    ended++;
+}
+
+static void begin_try(redlock *client, const char *name)
+{
+    ck_assert_int_eq(
+        redlock_try_async(client, name, strlen(name), NULL, on_taken, NULL, NULL), 0);
+}
+
+static bool is_readable(int fd)
+{
+    struct pollfd readable = {.fd = fd, .events = POLLIN};
+    return poll(&readable, 1, 0) == 1;
+}
+
+/* The masters stand, so that nothing but the client itself makes its descriptor readable. */
+START_TEST(tries_in_row_leave_together_but_first)
+{
+    redlock *client = open_ready(N, "node-timeout 20s\n");
+    int fd = redlock_fd(client);
+    ck_assert_int_eq(redlock_process(client), 0);
+    for (unsigned i = 0; i < N; i++)
+        master_pause(masters, i);
+    record(true);
+    begin_try(client, "first");
+    ck_assert_uint_eq(sends, N);
+    ck_assert(!is_readable(fd));
+    begin_try(client, "second");
+    begin_try(client, "third");
+    ck_assert_uint_eq(sends, N);
+    ck_assert(is_readable(fd)); /* the loop's next turn is due */
+    ck_assert_int_eq(redlock_process(client), 0);
+    ck_assert_uint_eq(sends, 2 * N);
+    begin_try(client, "first of its turn");
+    ck_assert_uint_eq(sends, 3 * N);
+    begin_try(client, "fifth");
+    ck_assert_uint_eq(sends, 3 * N);
+    ck_assert_int_ge(redlock_timeout_ms(client), 0); /* each other call takes it along */
+    ck_assert_uint_eq(sends, 4 * N);
+    for (unsigned i = 0; i < N; i++)
+        master_resume(masters, i);
+    ck_assert(wait_until((redlock_process(client), ended == 5), 20000));
+    end(client);
+}
+END_TEST
+
+/* "Returns once the release is on its way." */
+START_TEST(release_in_row_is_sent_at_once)
+{
+    redlock *client = open_ready(N, "");
+    redlock_lock *lock = take(client);
+    expect_everywhere(client);
+    ck_assert_int_ge(redlock_fd(client), 0);
+    ck_assert_int_eq(redlock_process(client), 0);
+    ended = 0;
+    begin_try(client, "first");
+    begin_try(client, "second");
+    ck_assert_int_eq(redlock_release_async(lock, NULL, NULL), 0);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    ck_assert(wait_until((redlock_process(client), ended == 2), 5000));
+    end(client);
+}
+END_TEST
+
 /* ---- who sends no native SET ------------------------------------------------------------ */
 
 enum {
@@ -235,6 +310,8 @@ int main(void)
     Suite *suite = suite_create("sends");
     TCase *tests = tcase_create("real masters");
     tcase_add_test(tests, plain_pair_is_two_sends_per_master);
+    tcase_add_test(tests, tries_in_row_leave_together_but_first);
+    tcase_add_test(tests, release_in_row_is_sent_at_once);
     tcase_add_loop_test(tests, only_plain_lock_is_taken_by_native_set, 0, CASES);
     tcase_add_test(tests, marker_is_one_more_send_of_greeting_at_most);
     suite_add_tcase(suite, tests);
