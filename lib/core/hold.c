@@ -306,8 +306,7 @@ static int judge_release(const struct rl_hold *hold)
 
 unsigned rl_hold_check_release(struct rl_hold *hold)
 {
-    rl_hold_assert(hold);
-    assert(hold->releasing);
+    assert(hold->releasing && hold->phase == RL_HOLD_ENDING);
     if (judge_release(hold) == 1)
         return 0;
     hold->releasing = false;
@@ -332,13 +331,6 @@ unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_dead
     hold->release_asked = asked;
     rl_round_start(&hold->release, hold->n, now_ns, node_deadline_ns);
     return rl_hold_check_release(hold);
-}
-
-uint64_t rl_hold_to_release(const struct rl_hold *hold)
-{
-    uint64_t owed = (hold->acquire_inflight[0] & ~hold->release_inflight[0]) |
-                    (hold->acquire_inflight[1] & ~hold->release_inflight[1]);
-    return hold->phase == RL_HOLD_ENDING ? hold->release_due | owed : 0;
 }
 
 bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned slot,

@@ -125,8 +125,14 @@ uint64_t rl_hold_to_extend(const struct rl_hold *hold);
  * until then, and RL_EV_RELEASED follows, maybe at once. With 0 no caller waits for them. */
 unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns);
 
-/* The nodes for which a release may have to be queued, on one slot or the other. */
-uint64_t rl_hold_to_release(const struct rl_hold *hold);
+/* The nodes for which a release may have to be queued, on one slot or the other. Inline, because
+ * each vote asks. */
+static inline uint64_t rl_hold_to_release(const struct rl_hold *hold)
+{
+    uint64_t owed = (hold->acquire_inflight[0] & ~hold->release_inflight[0]) |
+                    (hold->acquire_inflight[1] & ~hold->release_inflight[1]);
+    return hold->phase == RL_HOLD_ENDING ? hold->release_due | owed : 0;
+}
 
 /* Should a release be queued for this node on this slot now? `current`: it is the node's
  * current slot, and its link is ready. */

@@ -299,7 +299,6 @@ static int64_t fencing_next_ns(const struct rl_hold *hold)
 
 int64_t rl_hold_next_ns(const struct rl_hold *hold)
 {
-    rl_hold_assert(hold);
     if (hold->phase == RL_HOLD_ASKING)
         return hold->ask.node_deadline_ns;
     if (hold->phase == RL_HOLD_FENCING)
@@ -322,7 +321,7 @@ static bool owes_any(const struct rl_hold *hold)
 
 bool rl_hold_settled(const struct rl_hold *hold, int64_t now_ns)
 {
-    rl_hold_assert(hold);
+    assert(now_ns >= 0);
     if (hold->phase != RL_HOLD_ENDING || hold->releasing || owes_any(hold))
         return false;
     return !hold->release_due || now_ns >= hold->release_due_until_ns;
