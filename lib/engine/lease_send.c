@@ -94,13 +94,17 @@ static void request_init(struct request *request, struct rl_lease *lease, enum r
     };
     assert(lease->budget_ns > 0 && request->inflight.number < RL_SCRIPTS);
     assert(!request->is.strict || !request->inflight.native); /* a SET looks at no marker */
-    if (request->inflight.native) {
+    request->inflight.by_token =
+        request->inflight.native || lease->target.kind->script[script].echoes_token;
+    if (request->inflight.by_token) {
         request->inflight.token.bytes = lease->token;
         request->inflight.token.len = lease->token_len;
-        return;
+    } else {
+        rl_nonce_text(++client->requests.nonce, request->is.nonce);
+        memcpy(request->inflight.nonce, request->is.nonce, sizeof(request->is.nonce));
     }
-    rl_nonce_text(++client->requests.nonce, request->is.nonce);
-    memcpy(request->inflight.nonce, request->is.nonce, sizeof(request->is.nonce));
+    if (request->inflight.native)
+        return;
     if (rl_request_reserves(&request->is))
         request->is.reserve_ms = rl_nodes_reserve_ms(&client->nodes);
     if (fenced)

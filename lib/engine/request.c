@@ -153,7 +153,10 @@ size_t rl_request_encode(const struct rl_request *request, bool by_body,
     put_keys(&out, counter, request->target);
     if (certified)
         rl_put_text(&out, RL_FENCING_KEY);
-    rl_put_bulk(&out, request->nonce, sizeof(request->nonce));
+    if (script->echoes_token)
+        rl_put_bulk(&out, request->token, request->token_len);
+    else
+        rl_put_bulk(&out, request->nonce, sizeof(request->nonce));
     for (const char *which = script->args; *which; which++)
         put_argument(&out, request, *which);
     for (const char *which = more; *which; which++)

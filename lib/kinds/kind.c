@@ -38,6 +38,12 @@ const char *const rl_marker_strict = rl_script_marker_strict;
             rl_sha_##script##_fenced_strict, keys, args                                        \
     }
 
+/* Its token takes the nonce's place, because each argument costs a master. */
+#define ECHOING(script, keys, args)                                                            \
+    {                                                                                          \
+        #script, rl_script_##script, rl_sha_##script, NULL, NULL, NULL, NULL, keys, args, true \
+    }
+
 static const struct rl_kind kinds[RL_ROWS] = {
     [RL_ROW_PLAIN] =
         {
@@ -50,7 +56,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
                     [RL_ACQUIRE] = FENCED(plain_acquire, "n", "tT"),
                     [RL_EXTEND] = FENCED(plain_extend, "n", "tT"),
                     [RL_EXTEND_OR_SET] = FENCED(plain_retake, "n", "tT"),
-                    [RL_RELEASE] = SCRIPT(plain_release, "nq", "tk"),
+                    [RL_RELEASE] = ECHOING(plain_release, "nq", "k"),
                     [RL_ACQUIRE_OR_QUEUE] = FENCED(plain_wait, "nq", "tTwaq"),
                     [RL_DEQUEUE] = SCRIPT(plain_leave, "nq", "wk"),
                 },

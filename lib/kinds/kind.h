@@ -23,7 +23,7 @@ struct rl_script {
     const char *fenced_body, *fenced_sha; /* for locks with fencing tokens; NULL: none */
     const char *strict_sha, *fenced_strict_sha; /* of rl_marker_strict and the text (marker.h) */
     const char *keys;                     /* KEYS, a letter each: see keys.h */
-    /* The arguments after the nonce in ARGV, a letter each. (o) is the owner, (t) the token,
+    /* The arguments after ARGV[1], the nonce, a letter each. (o) is the owner, (t) the token,
      * (T) the TTL, (w) the waiter, (a) its age in us, (q) the queue's life in ms. (k) is how
      * long the lock is reserved for the waiter that a release wakes (0: it wakes nobody; K:
      * never 0). (f) is how long a silent waiter of a fair lock keeps its place, (m) how long
@@ -31,6 +31,7 @@ struct rl_script {
      * before the key of its tokens, a peer has shortened the lock. (e) says whether a key
      * without TTL is a lock, too. */
     const char *args;
+    bool echoes_token; /* ARGV[1] is the token, and proves a reply as well as a nonce would */
 };
 
 /* What a script with fencing tokens has behind those arguments. (c) is the count of counters,

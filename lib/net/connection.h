@@ -1,7 +1,7 @@
 /* connection.h - one connection to a master. It has a link, the bytes to be sent on it, and a
  * first-in first-out list of the requests that await their replies. Requests and replies can't
  * get out of step: every reply belongs to the oldest entry, and scripts echo the entry's
- * nonce. A native pair is one entry with two replies.
+ * nonce or token. A native pair is one entry with two replies.
  */
 #ifndef RL_CONNECTION_H
 #define RL_CONNECTION_H
@@ -57,7 +57,8 @@ struct rl_inflight {
         struct {
             const char *bytes; /* the lease's: it lives until its replies have come */
             size_t len;
-        } token; /* the native pair: the value that GET must show */
+        } token; /* in its place: the value that the native pair's GET must show, or that the
+                    script must echo */
     };
     int64_t deadline_ns; /* after it, the node counts as not answering */
     int64_t sent_ns;
@@ -67,8 +68,16 @@ struct rl_inflight {
     unsigned number;     /* of the script (rl_script_number) */
     bool with_body;      /* the request carried the script, not its digest alone */
     bool native;         /* the native pair, no script: one entry, two replies */
+    bool by_token;       /* `token` is used, and not `nonce` */
     enum rl_set_reply set_reply;
 };
+
+/* What proves that a reply belongs to this entry. */
+static inline const char *rl_inflight_proof(const struct rl_inflight *inflight, size_t *ret_len)
+{
+    *ret_len = inflight->by_token ? inflight->token.len : RL_NONCE_LEN;
+    return inflight->by_token ? inflight->token.bytes : inflight->nonce;
+}
 
 /* The longest usual reply (usual_reply.h): a native pair's. */
 #define RL_USUAL_MAX (RL_TOKEN_MAX + 32)

@@ -16,23 +16,29 @@ static char *put(char *at, const char *bytes, size_t len)
     return at + len;
 }
 
-/* The usual reply to a native pair. Returns its length. */
-static size_t pair_reply(const char *token, size_t len, char ret_reply[RL_USUAL_MAX])
+/* A nonce or a token, which has two digits' length. */
+static char *put_proof(char *at, const struct rl_inflight *inflight)
 {
-    _Static_assert(RL_TOKEN_MAX < 100, "a token's length has two digits");
-    const char digits[] = {(char)('0' + len / 10), (char)('0' + len % 10)};
+    _Static_assert(RL_TOKEN_MAX < 100 && RL_NONCE_LEN >= 10, "a length has two digits");
+    size_t len;
+    const char *bytes = rl_inflight_proof(inflight, &len);
+    const char head[] = {'$', (char)('0' + len / 10), (char)('0' + len % 10), '\r', '\n'};
     assert(len >= 10 && len <= RL_TOKEN_MAX);
-    char *at = put(ret_reply, "+OK\r\n$", 6);
-    at = put(put(at, digits, sizeof(digits)), "\r\n", 2);
-    return (size_t)(put(put(at, token, len), "\r\n", 2) - ret_reply);
+    return put(put(put(at, head, sizeof(head)), bytes, len), "\r\n", 2);
 }
 
-/* To a script; up to the fencing token, if it `names` one. */
-static size_t script_reply(const char *nonce, bool names, char ret_reply[RL_USUAL_MAX])
+/* The usual reply, up to the fencing token if it `names` one. Returns its length. */
+static size_t build(const struct rl_inflight *inflight, bool names, char ret_reply[RL_USUAL_MAX])
 {
-    char *at = names ? put(ret_reply, "*3\r\n", 4) : ret_reply;
-    at = put(put(at, "$16\r\n", 5), nonce, RL_NONCE_LEN);
-    return (size_t)((names ? put(at, "\r\n:1\r\n:", 7) : put(at, "\r\n", 2)) - ret_reply);
+    char *at = ret_reply;
+    if (inflight->native)
+        at = put(at, "+OK\r\n", 5);
+    else if (names)
+        at = put(at, "*3\r\n", 4);
+    at = put_proof(at, inflight);
+    if (names)
+        at = put(at, ":1\r\n:", 5);
+    return (size_t)(at - ret_reply);
 }
 
 /* A fencing token, as masters write it: without a 0 in front. As rl_usual_reply(). */
@@ -63,9 +69,7 @@ size_t rl_usual_reply(const struct rl_inflight *inflight, const char *bytes, siz
         return 0; /* an inspection tells more */
     bool names = !inflight->native && inflight->number >= RL_SCRIPTS_UNFENCED &&
                  inflight->verb == RL_ACQUIRE;
-    size_t whole = inflight->native
-                       ? pair_reply(inflight->token.bytes, inflight->token.len, usual)
-                       : script_reply(inflight->nonce, names, usual);
+    size_t whole = build(inflight, names, usual);
     if (memcmp(bytes, usual, len < whole ? len : whole) != 0)
         return 0;
     if (len < whole)

@@ -10,7 +10,9 @@
 static bool read_code(const struct rl_inflight *inflight, const struct rl_reply *reply,
                       enum rl_code *ret_code)
 {
-    if (!rl_part_is(reply, 0, inflight->nonce, RL_NONCE_LEN))
+    size_t len;
+    const char *proof = rl_inflight_proof(inflight, &len);
+    if (!rl_part_is(reply, 0, proof, len))
         return false;
     *ret_code = RL_GRANTED;
     if (reply->type == RL_REPLY_BULK)

@@ -155,7 +155,9 @@ static void ask(struct rl_node *node, enum rl_verb verb, bool native, bool fence
         .number = script_of(verb, fenced),
         .native = native && verb == RL_ACQUIRE,
     };
-    if (inflight.native) {
+    inflight.by_token =
+        inflight.native || rl_script_kind(inflight.number)->script[verb].echoes_token;
+    if (inflight.by_token) {
         inflight.token.bytes = token;
         inflight.token.len = sizeof(token);
     } else {
@@ -189,8 +191,9 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
         snprintf(bytes, sizeof(bytes), "%s$16\r\n%.16s\r\n", awaited ? "+OK\r\n" : "", token);
     } else {
         bool number = oldest->number >= RL_SCRIPTS_UNFENCED && oldest->verb == RL_ACQUIRE;
+        size_t len; /* 16 of both kinds */
         snprintf(bytes, sizeof(bytes), "%s$16\r\n%.16s\r\n%s", number ? "*3\r\n" : "",
-                 oldest->nonce, number ? ":1\r\n:9007199254740991\r\n" : "");
+                 rl_inflight_proof(oldest, &len), number ? ":1\r\n:9007199254740991\r\n" : "");
         grant_was_exact = true;
     }
     receive(node, node->current, bytes, strlen(bytes), now_ns);
@@ -239,7 +242,9 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
     count = alone ? 0 : count % RL_REPLY_ELEMENTS_MAX;
     if (!alone)
         at += snprintf(at, ELEMENT_MAX, "*%u\r\n", count + 1U);
-    at += snprintf(at, ELEMENT_MAX, "$16\r\n%.16s\r\n", oldest->nonce);
+    size_t proof_len; /* 16 of both kinds */
+    at += snprintf(at, ELEMENT_MAX, "$16\r\n%.16s\r\n",
+                   rl_inflight_proof(oldest, &proof_len));
     grant_was_exact =
         alone || (count > 0 && size >= 2 && data[0] % 8 == 0 && data[1] == 1);
     for (; count > 0 && size - used >= 2; count--) {

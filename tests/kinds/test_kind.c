@@ -24,7 +24,7 @@ static const struct {
     {RL_ACQUIRE, "plain_acquire", "n", "tT", true, false, false, true, false, false},
     {RL_EXTEND, "plain_extend", "n", "tT", true, false, false, false, false, false},
     {RL_EXTEND_OR_SET, "plain_retake", "n", "tT", true, false, false, false, false, false},
-    {RL_RELEASE, "plain_release", "nq", "tk", false, true, false, false, false, false},
+    {RL_RELEASE, "plain_release", "nq", "k", false, true, false, false, false, false},
     {RL_INSPECT, "inspect", "n", "o", false, false, true, true, false, true},
     {RL_FORCE, "force", "nq", "ke", false, true, false, false, false, false},
     {RL_ACQUIRE_OR_QUEUE, "plain_wait", "nq", "tTwaq", true, false, false, true, true, false},
@@ -134,7 +134,7 @@ START_TEST(ce19_release_compares_token)
         enum rl_verb verb;
         const char *compare, *then;
     } compares[] = {
-        {RL_RELEASE, "local mine = redis.pcall('GET', KEYS[1]) == ARGV[2]\n",
+        {RL_RELEASE, "local mine = redis.pcall('GET', KEYS[1]) == ARGV[1]\n",
          "if mine then\n  redis.call('DEL', KEYS[1])\n"},
         {RL_DEQUEUE, "local kept = holder == '" RL_RESERVED_PREFIX "' .. ARGV[2]\n",
          "if kept then\n  redis.call('DEL', KEYS[1])\n"},

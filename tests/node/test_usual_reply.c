@@ -17,11 +17,12 @@
 #define TOKEN "0123456789abcdef0123456789abcdef:host:1"
 #define NONCE "fedcba9876543210"
 
-/* Three requests, and the usual replies to them. */
+/* Four requests, and the usual replies to them. */
 static const char usual[] = "+OK\r\n$39\r\n" TOKEN "\r\n"
+                            "$39\r\n" TOKEN "\r\n"
                             "$16\r\n" NONCE "\r\n"
                             "*3\r\n$16\r\n" NONCE "\r\n:1\r\n:1700000000000000\r\n";
-enum { LEN = sizeof(usual) - 1, REQUESTS = 3 };
+enum { LEN = sizeof(usual) - 1, REQUESTS = 4 };
 
 static const struct rl_node_config config = {.transport = RL_UNIX, .label = "x", .path = "/"};
 
@@ -49,7 +50,7 @@ static void ask(struct rig *rig, struct rl_inflight inflight)
 {
     inflight.type = RL_REQUEST_VERB;
     inflight.deadline_ns = INT64_MAX;
-    if (!inflight.native)
+    if (!inflight.by_token)
         memcpy(inflight.nonce, NONCE, RL_NONCE_LEN);
     ck_assert(rl_connection_room(&rig->connection, 1, false));
     rl_connection_put(&rig->connection, "x", 1, &inflight);
@@ -61,8 +62,12 @@ static void open_rig(struct rig *rig)
     ck_assert_int_eq(
         rl_connection_init(&rig->connection, &config, NULL, 0, 0, &rig->tag, NULL, NULL), 0);
     rl_link_open(rig->connection.link, 1, 2);
-    ask(rig, (struct rl_inflight){
-                 .native = true, .token = {.bytes = TOKEN, .len = strlen(TOKEN)}});
+    struct rl_inflight by_token = {
+        .by_token = true, .native = true, .token = {.bytes = TOKEN, .len = strlen(TOKEN)}};
+    ask(rig, by_token);
+    by_token.native = false;
+    by_token.verb = by_token.script = RL_RELEASE;
+    ask(rig, by_token);
     ask(rig, (struct rl_inflight){.verb = RL_RELEASE, .script = RL_RELEASE});
     ask(rig, (struct rl_inflight){.number = RL_SCRIPTS_UNFENCED});
 }
@@ -205,6 +210,7 @@ START_TEST(others_requests_have_no_usual_reply)
     struct rl_inflight info = {.type = RL_REQUEST_INFO};
     struct rl_inflight inspect = {.type = RL_REQUEST_VERB, .script = RL_INSPECT};
     struct rl_inflight second = {.type = RL_REQUEST_VERB,
+                                 .by_token = true,
                                  .native = true,
                                  .set_reply = RL_SET_OK,
                                  .token = {.bytes = TOKEN, .len = strlen(TOKEN)}};

@@ -219,6 +219,11 @@ const char *script_arg_letters(const char *short_name)
     return script_of(short_name)->args;
 }
 
+bool script_echoes_token(const char *short_name)
+{
+    return script_of(short_name)->echoes_token;
+}
+
 void teach_scripts(struct sim_conn *conn)
 {
     const struct rl_kind *kind = rl_kind(REDLOCK_PLAIN);

@@ -54,5 +54,6 @@ const char *sha_of(const char *body);
 unsigned script_keys(const char *short_name);
 const char *script_key_letters(const char *short_name); /* as the table of kinds has them */
 const char *script_arg_letters(const char *short_name);
+bool script_echoes_token(const char *short_name);
 
 #endif

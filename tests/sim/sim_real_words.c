@@ -55,7 +55,7 @@ const char *some_verb(void)
 static void script_arguments(struct pair_words *words, const char *name, bool leases)
 {
     const char *args = script_arg_letters(name);
-    pair_word(words, "0123456789abcdef");
+    pair_word(words, script_echoes_token(name) ? some_token() : "0123456789abcdef");
     for (; *args; args++)
         pair_word(words, *args == 't'             ? some_token()
                          : *args == 'o'           ? some_owner()

@@ -79,7 +79,7 @@ static void learn_one(const struct rl_kind *kind, const struct rl_script *from, 
     if (strict)
         script->body = strict_body(script->body);
     script->len = strlen(script->body);
-    script->token = token ? (int)(token - from->args) + 2 : 0;
+    script->token = from->echoes_token ? 1 : token ? (int)(token - from->args) + 2 : 0;
     script->ttl = ttl ? (int)(ttl - from->args) + 2 : 0;
     script->several = kind->several ? (unsigned)strlen(from->keys) + fenced : 0;
     script->fenced = fenced;

@@ -94,11 +94,11 @@ static void release(struct sim_run *run)
 {
     bool there;
     const struct sim_key *key;
-    const struct sim_word *ms = sim_argv_at(run, 3);
+    const struct sim_word *ms = sim_argv_at(run, 2);
     const char *error;
     if (!sim_holder_of(run, sim_keys_at(run, 1), &key))
         return;
-    bool nobodys = !key, mine = sim_value_is(key, sim_argv_at(run, 2));
+    bool nobodys = !key, mine = sim_value_is(key, sim_argv_at(run, 1));
     if (mine && (error = sim_script_del(run, sim_keys_at(run, 1), &there))) {
         sim_script_fail(run, "redis.call('DEL'", error);
         return;

@@ -203,9 +203,9 @@ static void make_wrong(struct sim_text *out)
         "*2\r\n$16\r\n0000000000000000\r\n:1\r\n",
         "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$1\r\ny\r\n",
     };
-    /* "$16 NONCE" or "*2 $16 NONCE :0": a hex digit of the nonce, or the number. */
+    /* "$16 NONCE" (or a token) or "*2 $16 NONCE :0": a hex digit of it, or the number. */
     bool array = out->len > 26 && memcmp(out->bytes + 4, "$16\r\n", 5) == 0;
-    bool alone = out->len == 23 && memcmp(out->bytes, "$16\r\n", 5) == 0;
+    bool alone = out->len >= 23 && out->len < 100 && out->bytes[0] == '$';
     if ((array || alone) && sim_below(2) == 1) {
         char *at = out->bytes + (array ? 9 : 5) + sim_below(16);
         *at = *at == '0' ? '1' : '0';

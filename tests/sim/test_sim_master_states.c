@@ -74,9 +74,9 @@ static void ask_scripts(void)
          NULL);
     both("EVAL", script_body("wait"), "2", "held", "q", NONCE, "t", HOURS, WAITER, "5", HOURS,
          NULL);
-    both("EVAL", script_body("release"), "2", "nobodys", "q2", NONCE, "t", HOURS, NULL);
+    both("EVAL", script_body("release"), "2", "nobodys", "q2", "t", HOURS, NULL);
     both("EVAL", script_body("leave"), "2", "kept", "q", NONCE, WAITER, HOURS, NULL);
-    both("EVAL", script_body("release"), "2", "held", "q", NONCE, "mine", HOURS, NULL);
+    both("EVAL", script_body("release"), "2", "held", "q", "mine", HOURS, NULL);
 }
 
 /* Two names at once; "two" is held, too, where it can be. */

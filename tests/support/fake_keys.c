@@ -23,7 +23,7 @@ static const struct {
     [ACQUIRE] = {"acquire", rl_script_plain_acquire, 1, 3},
     [EXTEND] = {"extend", rl_script_plain_extend, 1, 3},
     [RETAKE] = {"retake", rl_script_plain_retake, 1, 3},
-    [RELEASE] = {"release", rl_script_plain_release, 2, 3},
+    [RELEASE] = {"release", rl_script_plain_release, 2, 2},
     [INSPECT] = {"inspect", rl_script_inspect, 1, 2},
     [FORCE] = {"force", rl_script_force, 2, 3},
     [WAIT] = {"wait", rl_script_plain_wait, 2, 6},
@@ -106,7 +106,7 @@ static void put(struct fake_keys *keys, const struct wire_item *name,
 }
 
 /* The script's second element. `key` is the live key, or NULL; `argument` points to the
- * nonce, the token and the ttl. */
+ * nonce, the token and the ttl; of a release, to the token. */
 static int decide(struct fake_keys *keys, int script, struct fake_key *key,
                   const struct wire_item *name, const struct wire_item *argument)
 {
@@ -116,8 +116,8 @@ static int decide(struct fake_keys *keys, int script, struct fake_key *key,
         return 1;
     if (script == FORCE || script == RELEASE) {
         bool ours = key && (script == FORCE ||
-                            (key->value_len == argument[1].len &&
-                             memcmp(key->value, argument[1].bytes, key->value_len) == 0));
+                            (key->value_len == argument[0].len &&
+                             memcmp(key->value, argument[0].bytes, key->value_len) == 0));
         if (ours)
             key->end_ms = 0;
         return ours;

@@ -279,14 +279,15 @@ struct script_told script_run(struct talk *talk, enum rl_verb verb,
     struct words words = {.count = 0};
     struct wire_item items[WIRE_ITEMS_MAX], keys[KEYS_MAX];
     unsigned key_count = make_keys(script->keys, &target, keys);
-    char nonce[24];
-    int nonce_len = snprintf(nonce, sizeof(nonce), "nonce-%lu", ++number);
+    char made[24];
+    snprintf(made, sizeof(made), "nonce-%lu", ++number);
+    const char *nonce = script->echoes_token ? call->token : made;
     add(&words, "EVAL", 4);
     add(&words, script->body, strlen(script->body));
     add_number(&words, key_count);
     for (unsigned i = 0; i < key_count; i++)
         add(&words, keys[i].bytes, keys[i].len);
-    add(&words, nonce, (size_t)nonce_len);
+    add(&words, nonce, strlen(nonce));
     for (const char *letter = script->args; *letter; letter++)
         add_argument(&words, call, *letter);
     unsigned count = talk_ask(talk, words.count, words.at, words.len, items);

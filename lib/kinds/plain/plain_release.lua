@@ -1,20 +1,20 @@
--- Release the lock KEYS[1], if its token is ARGV[2]. If it is free then, wake the first waiter
--- in the queue KEYS[2] and reserve the lock for it during ARGV[3] ms (0: wake nobody).
--- Returns the nonce, or {nonce, 0} if the lock was gone or another had it already.
+-- Release the lock KEYS[1], if its token is ARGV[1]. If it is free then, wake the first waiter
+-- in the queue KEYS[2] and reserve the lock for it during ARGV[2] ms (0: wake nobody).
+-- Returns the token, or {token, 0} if the lock was gone or another had it already.
 -- The usual case goes first, before any function is made: the lock is ours, and nobody waits.
 -- A queue that is not there is found by PTTL at the least cost.
-local mine = redis.pcall('GET', KEYS[1]) == ARGV[2]
+local mine = redis.pcall('GET', KEYS[1]) == ARGV[1]
 if mine then
   redis.call('DEL', KEYS[1])
-  if ARGV[3] == '0' or redis.pcall('PTTL', KEYS[2]) == -2 then
+  if ARGV[2] == '0' or redis.pcall('PTTL', KEYS[2]) == -2 then
     return ARGV[1]
   end
 end
 -- include shared/foreign_data
 -- include shared/holder_text
 -- include shared/wake_next
-if not holder_of(KEYS[1]) and ARGV[3] ~= '0' then
-  hand_on(KEYS[1], KEYS[2], ARGV[3])
+if not holder_of(KEYS[1]) and ARGV[2] ~= '0' then
+  hand_on(KEYS[1], KEYS[2], ARGV[2])
 end
 if not mine then
   return {ARGV[1], 0}

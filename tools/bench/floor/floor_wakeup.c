@@ -18,12 +18,13 @@
 #define ROUND_LIMIT_MS 2000
 #define CHANNEL_MAX 96
 
-/* All scripts: KEYS[1] the lock, KEYS[2] a queue; ARGV[1] a nonce, ARGV[2] the token. */
-static const char release_bare[] = "local mine = redis.call('GET', KEYS[1]) == ARGV[2]\n"
+/* All scripts: KEYS[1] the lock, KEYS[2] a queue. To take it: ARGV[1] a nonce, ARGV[2] the token.
+ * To release it: ARGV[1] the token, ARGV[2] a channel. */
+static const char release_bare[] = "local mine = redis.call('GET', KEYS[1]) == ARGV[1]\n"
                                    "if mine then\n"
                                    "  redis.call('DEL', KEYS[1])\n"
                                    "end\n"
-                                   "redis.call('PUBLISH', ARGV[3], ARGV[2])\n"
+                                   "redis.call('PUBLISH', ARGV[2], ARGV[1])\n"
                                    "return mine and ARGV[1] or {ARGV[1], 0}\n";
 
 /* The same, with the library's further work: a queue is entered and left, and the lock is
@@ -37,14 +38,14 @@ static const char acquire_queued[] = "local holder = redis.call('GET', KEYS[1])\
                                      "end\n"
                                      "return {ARGV[1], 0}\n";
 static const char release_queued[] =
-    "local mine = redis.call('GET', KEYS[1]) == ARGV[2]\n"
+    "local mine = redis.call('GET', KEYS[1]) == ARGV[1]\n"
     "if mine then\n"
     "  redis.call('DEL', KEYS[1])\n"
     "end\n"
-    "redis.pcall('ZADD', KEYS[2], 1, ARGV[2])\n"
+    "redis.pcall('ZADD', KEYS[2], 1, ARGV[1])\n"
     "local first = redis.pcall('ZRANGE', KEYS[2], 0, 0)\n"
     "redis.call('ZREM', KEYS[2], first[1])\n"
-    "redis.pcall('PUBLISH', ARGV[3], first[1])\n"
+    "redis.pcall('PUBLISH', ARGV[2], first[1])\n"
     "redis.call('SET', KEYS[2] .. ':next', first[1], 'PX', 20)\n"
     "return mine and ARGV[1] or {ARGV[1], 0}\n";
 
@@ -246,14 +247,14 @@ static void build(struct bench_wakeup *wakeup, const char *name, int64_t ttl_ms,
     snprintf(ttl, sizeof(ttl), "%lld", (long long)ttl_ms);
     const char *set[6] = {"SET", name, token, "NX", "PX", ttl};
     const char *acquire[8] = {"EVALSHA", sha[0], "2", name, queue, BENCH_NONCE, token, ttl};
-    const char *release[8] = {"EVALSHA", sha[1], "2", name, queue, BENCH_NONCE, token, channel};
+    const char *release[7] = {"EVALSHA", sha[1], "2", name, queue, token, channel};
     struct bench_bytes *request = wakeup->request;
     request[BENCH_ACQUIRE].len = server_encode(request[BENCH_ACQUIRE].at, BENCH_REQUEST_MAX,
                                                bare ? 6 : 8, bare ? set : acquire);
     request[BENCH_RELEASE].len =
-        server_encode(request[BENCH_RELEASE].at, BENCH_REQUEST_MAX, 8, release);
-    bench_script_success(&wakeup->success[BENCH_ACQUIRE]);
-    bench_script_success(&wakeup->success[BENCH_RELEASE]);
+        server_encode(request[BENCH_RELEASE].at, BENCH_REQUEST_MAX, 7, release);
+    bench_script_success(&wakeup->success[BENCH_ACQUIRE], BENCH_NONCE, false);
+    bench_script_success(&wakeup->success[BENCH_RELEASE], token, false);
     if (bare)
         wakeup->success[BENCH_ACQUIRE] =
             (struct bench_bytes){.len = 5, .replies = 1, .at = "+OK\r\n"};

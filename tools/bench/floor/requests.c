@@ -122,19 +122,13 @@ static void native_success(struct bench_bytes *ret_bytes, const char *token)
                                       "+OK\r\n$%zu\r\n%s\r\n", strlen(token), token);
 }
 
-static void script_success(struct bench_bytes *ret_bytes, bool fenced)
+void bench_script_success(struct bench_bytes *ret_bytes, const char *proof, bool fenced)
 {
     ret_bytes->replies = 1;
     ret_bytes->goes_on = fenced;
-    ret_bytes->len =
-        (size_t)snprintf(ret_bytes->at, sizeof(ret_bytes->at), "%s$%zu\r\n%s\r\n%s",
-                         fenced ? "*3\r\n" : "", strlen(BENCH_NONCE), BENCH_NONCE,
-                         fenced ? ":1\r\n" : "");
-}
-
-void bench_script_success(struct bench_bytes *ret_bytes)
-{
-    script_success(ret_bytes, false);
+    ret_bytes->len = (size_t)snprintf(ret_bytes->at, sizeof(ret_bytes->at), "%s$%zu\r\n%s\r\n%s",
+                                      fenced ? "*3\r\n" : "", strlen(proof), proof,
+                                      fenced ? ":1\r\n" : "");
 }
 
 static void build_same(struct bench_requests *requests, const char *name, const char *token,
@@ -142,10 +136,12 @@ static void build_same(struct bench_requests *requests, const char *name, const 
 {
     for (enum bench_verb verb = BENCH_ACQUIRE; verb <= BENCH_RELEASE; verb++) {
         build_request(requests, verb, name, token, ttl_ms);
+        bool echoes = kind_of(requests)->script[verb_of(requests, verb)].echoes_token;
         if (is_native(requests, verb))
             native_success(&requests->success[verb], token);
         else
-            script_success(&requests->success[verb], is_fenced(requests, verb));
+            bench_script_success(&requests->success[verb], echoes ? token : BENCH_NONCE,
+                                 is_fenced(requests, verb));
     }
 }
 

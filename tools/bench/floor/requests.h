@@ -43,7 +43,7 @@ bool bench_script_load(struct server_talk *talk, const char *body, char ret_sha[
 ssize_t bench_answer_length(const struct bench_bytes *success, const char *bytes, size_t len);
 
 /* The reply of a script that says yes. */
-void bench_script_success(struct bench_bytes *ret_bytes);
+void bench_script_success(struct bench_bytes *ret_bytes, const char *proof, bool fenced);
 
 /* Have a server know the scripts; learns their SHA-1. False: it would not. */
 bool bench_requests_load(struct bench_requests *requests, struct server_talk *talk);
