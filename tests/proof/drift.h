@@ -38,4 +38,48 @@
 */
 int64_t rl_clock_drift_ns(int64_t time_ns, double drift_factor);
 
+/*@ requires end(until_ns) && reading(now_ns);
+    assigns \nothing;
+    ensures \result == until_ns - now_ns;
+*/
+int64_t rl_validity_left_ns(int64_t until_ns, int64_t now_ns);
+
+/* Does a key that lives for `ttl` outlast `left`, by a clock that is fast by the factor? */
+/*@ predicate reaches(integer ttl, integer left, double f) =
+        ttl - part(ttl, f) >= left + RL_DRIFT_FIXED_NS;
+*/
+
+/* Steps for the provers, from a quotient to what is left of it as an integer. */
+#ifdef PROVE_DRIFT
+/*@ lemma quotient_most: \forall real a, f; \forall integer t;
+        0.0 <= f < 1.0 && t - t * f >= a ==> a / (1.0 - f) <= t;
+    lemma quotient_least: \forall real a, f; 0.0 <= a && 0.0 <= f < 1.0 ==> a <= a / (1.0 - f);
+    lemma cut_off: \forall real a, f; 0.0 <= a && 0.0 <= f < 1.0 ==>
+        \truncate(a / (1.0 - f)) - \truncate(a / (1.0 - f)) * f > a - 1.0;
+    lemma rest_most: \forall double f; \forall integer left, ttl;
+        factor(f) && 0 <= left && time(ttl) && reaches(ttl, left, f) ==>
+        \truncate((left + RL_DRIFT_FIXED_NS) / (1.0 - (real)f)) <= ttl;
+    lemma rest_least: \forall double f; \forall integer left;
+        factor(f) && 0 <= left ==>
+        left + RL_DRIFT_FIXED_NS <= \truncate((left + RL_DRIFT_FIXED_NS) / (1.0 - (real)f));
+    lemma rest_reaches: \forall double f; \forall integer left;
+        factor(f) && 0 <= left ==>
+        reaches(\truncate((left + RL_DRIFT_FIXED_NS) / (1.0 - (real)f)), left - 2, f);
+*/
+#endif
+
+/* The least TTL that reaches the deadline: but for 2 ns it does, and no shorter one. The keys
+ * of the lock reach it, and live no longer than the longest lease: so the factor is not so near
+ * to 1 that the TTL overflows. */
+/*@ requires reading(now_ns) && reading(deadline_ns) && now_ns < deadline_ns;
+    requires factor(drift_factor);
+    requires \exists integer ttl; time(ttl) && reaches(ttl, deadline_ns - now_ns, drift_factor);
+    assigns \nothing;
+    ensures \forall integer ttl; time(ttl) && reaches(ttl, deadline_ns - now_ns, drift_factor)
+            ==> \result <= ttl;
+    ensures reaches(\result, deadline_ns - now_ns - 2, drift_factor);
+    ensures time(\result) && \result >= deadline_ns - now_ns + RL_DRIFT_FIXED_NS;
+*/
+int64_t rl_rest_ns(int64_t deadline_ns, int64_t now_ns, double drift_factor);
+
 #endif

@@ -1,5 +1,5 @@
-/* lease.c - two steps of the safety argument (docs/DESIGN.md): a key, and the guard, outlast
- * every validity that may rest on them.
+/* lease.c - steps of the safety argument (docs/DESIGN.md): a key, also one that is given late,
+ * and the guard outlast every validity that may rest on them.
  *
  * A3 is in the "requires": while a lease lasts, clocks disagree by no more than its drift. What
  * both sides round to milliseconds is the fixed part of the drift.
@@ -19,6 +19,23 @@ int64_t key_outlasts_validity(int64_t t0_ns, int64_t holder_ns, int64_t master_n
 {
     (void)holder_ns, (void)master_ns;
     return rl_validity_end_ns(t0_ns, ttl_ns, drift_factor);
+}
+
+/* A master gets the key late, for the rest that is returned. When that key runs out, the lock is
+ * over by the holder's clock. */
+/*@ requires reading(now_ns) && reading(deadline_ns) && now_ns < deadline_ns;
+    requires 0 <= holder_ns <= LATEST && factor(drift_factor);
+    requires \exists integer ttl; time(ttl) && reaches(ttl, deadline_ns - now_ns, drift_factor);
+    assigns \nothing;
+    ensures master_ns - holder_ns <= part(\result, drift_factor) &&
+            master_ns >= \result - RL_DRIFT_FIXED_NS ==>
+            deadline_ns - (now_ns + holder_ns) < RL_VALIDITY_GRAIN_NS;
+*/
+int64_t late_key_outlasts_validity(int64_t deadline_ns, int64_t now_ns, int64_t holder_ns,
+                                   int64_t master_ns, double drift_factor)
+{
+    (void)holder_ns, (void)master_ns;
+    return rl_rest_ns(deadline_ns, now_ns, drift_factor);
 }
 
 /* A master came back without its keys. It votes when it has been up for the window, or when

@@ -33,12 +33,13 @@ trap 'exit 130' INT TERM
 export WHY3CONFIG="$work/why3.conf"
 why3 -C "$WHY3CONFIG" config detect >"$work/detect.log" 2>&1
 
-# FILE: the functions that it proves, which are those that it gives a contract. That of the
-# drift is in the header, since others take it from there.
+# FILE: the functions that it proves, which are those that it gives a contract. Those of the
+# drift are in the header as well, since others take them from there.
 functions()
 {
     contracts=$here/$1.c
-    [ "$1" = drift ] && contracts=$here/drift.h
+    [ "$1" != drift ] || set -- "$1" "$here/drift.h"
+    shift
     awk '
         contract && /^[a-z].*\(/ {
             sub(/\(.*/, "")
@@ -47,7 +48,7 @@ functions()
                 print
         }
         { contract = /^\*\/$/ }
-    ' "$contracts" | sort -u
+    ' "$contracts" "$@" | sort -u
 }
 
 # FILE PATH OPTION...: WP's report. PATH is where sources are looked for first.
@@ -111,7 +112,7 @@ failures=0
 printf '%-10s %-26s %5s %6s\n' file function goals proved
 for file in sets quorum validity drift guard lease; do
     names=$(functions "$file" | paste -s -d ,)
-    [ "$file" = quorum ] && names=lemma,$names
+    case $file in quorum | drift) names=lemma,$names ;; esac
     is_proved "$file" "$names" || failures=$((failures + 1))
     cat "$work/table"
 done

@@ -92,12 +92,6 @@ int64_t rl_validity_over_ns(int64_t deadline_ns);
 */
 int64_t rl_validity_left_ms(int64_t deadline_ns, int64_t now_ns);
 
-/*@ requires end(until_ns) && reading(now_ns);
-    assigns \nothing;
-    ensures \result == until_ns - now_ns;
-*/
-int64_t rl_validity_left_ns(int64_t until_ns, int64_t now_ns);
-
 /*@ requires epoch_then >= 0 && epoch_now >= 0;
     assigns \nothing;
     ensures \result <==> epoch_then == epoch_now;
