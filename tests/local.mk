@@ -19,7 +19,8 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/json.c %D%/support/json.h %D%/support/look.c %D%/support/look.h %D%/support/marks.c %D%/support/marks.h \
 	%D%/support/loopback.c %D%/support/loopback.h %D%/support/masters.c %D%/support/masters.h \
 	%D%/support/model_frame.c %D%/support/model_frame.h %D%/support/net.c %D%/support/net.h \
-	%D%/support/node_list.c %D%/support/page_check.c %D%/support/page_check.h \
+	%D%/support/node_list.c %D%/support/old_client.c %D%/support/old_client.h \
+	%D%/support/old_scripts.h %D%/support/page_check.c %D%/support/page_check.h \
 	%D%/support/program.c %D%/support/program.h %D%/support/proxy.c %D%/support/proxy.h \
 	%D%/support/qrw_model.c %D%/support/qrw_model.h %D%/support/reentrant_model.c \
 	%D%/support/reentrant_model.h %D%/support/reentrant_scene.c %D%/support/reentrant_scene.h \
@@ -119,7 +120,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/engine/test_nodes %D%/engine/test_sends %D%/engine/test_subscribers %D%/engine/test_threads \
 	%D%/engine/test_wait_queue %D%/faults/test_absence %D%/faults/test_clock_back \
 	%D%/faults/test_faults %D%/faults/test_hostile %D%/faults/test_loss \
-	%D%/faults/test_marked_masters %D%/faults/test_master_clocks %D%/faults/test_minority %D%/faults/test_native %D%/faults/test_other_lists %D%/faults/test_peer_cases_a %D%/faults/test_peer_cases_b \
+	%D%/faults/test_marked_masters %D%/faults/test_master_clocks %D%/faults/test_minority %D%/faults/test_native %D%/faults/test_old_clients %D%/faults/test_other_lists %D%/faults/test_peer_cases_a %D%/faults/test_peer_cases_b \
 	%D%/faults/test_peer_cases_c %D%/faults/test_peer_cases_clock %D%/faults/test_peer_cases_e %D%/faults/test_durable_masters %D%/faults/test_strict_masters \
 	%D%/faults/test_fill_in %D%/faults/test_recovery %D%/faults/test_renew %D%/faults/test_rights \
 	%D%/faults/test_rights_told %D%/faults/test_wiped %D%/kinds/test_handle_text \

@@ -1,0 +1,250 @@
+/* tags: long unsanitized */
+/* test_old_clients.c - clients of the first version beside one with `guard marker`, on real
+ * masters. They know no quarantine: their locks are outside of it, and both exclude each
+ * other. */
+#include "config_auto.h"
+
+#include "kinds/marker.h"
+#include "marks.h"
+#include "old_client.h"
+#include "told.h"
+
+#include <string.h>
+
+#define SETTINGS "guard marker\nmax-ttl 3s\nttl 1s\n"
+
+enum { ALL = 7, LEASE_MS = 2500, LOOK_MS = 1500, WAIT_MS = 20000 };
+
+static struct masters *masters;
+static redlock *client;
+static redlock_node_vote votes[REDLOCK_NODES_MAX];
+static redlock_report report = REDLOCK_REPORT_INIT(votes, REDLOCK_NODES_MAX);
+static char text[192];
+
+/* Masters that are marked, and the new client. */
+static void start_marked(unsigned n, const char *settings)
+{
+    masters = masters_start(n, NULL);
+    masters_mark(masters);
+    client = client_open(masters_guarded_file(masters, settings));
+    ck_assert(wait_until(client_ready(client) == n, WAIT_MS));
+}
+
+static void stop(void)
+{
+    redlock_close(client);
+    masters_stop(masters);
+}
+
+static bool is_guarded(unsigned node, const char *reason)
+{
+    return client_state(client, node, text) == REDLOCK_NODE_GUARDED &&
+           strncmp(text, "quarantined", strlen("quarantined")) == 0 && strstr(text, reason);
+}
+
+/* The new client's try, and what it says of the first master's vote. */
+static int try_now(const char *name)
+{
+    redlock_lock *lock = NULL;
+    int code = client_try(client, name, 1000, 0, &report, &lock);
+    ck_assert_int_eq(code == 0, lock != NULL);
+    if (lock)
+        ck_assert_int_eq(redlock_release(lock), 0);
+    return code;
+}
+
+static void expect_withheld(const char *name, int code)
+{
+    int got = try_now(name);
+    ck_assert_msg(got == code, "%d: %s", got, client_told(&report));
+    ck_assert_msg(strncmp(report.node[0].text, "quarantined", 11) == 0, "%s",
+                  client_told(&report));
+}
+
+/* The new client votes with all of them again; meanwhile the old one renews its lock. */
+static void expect_ready_while_held(const char *name, const char *token, unsigned at)
+{
+    ck_assert(wait_until((old_extend(masters, name, token, LEASE_MS) & at) == at &&
+                             client_ready(client) == 3,
+                         WAIT_MS));
+    ck_assert_int_eq(try_now(name), REDLOCK_EHELD);
+}
+
+/* A quarantine that ends when this is told to. */
+static void set_quarantine(unsigned node)
+{
+    master_do(masters, node, "SET", RL_QUARANTINE_KEY, "maintenance", NULL);
+    ck_assert(wait_until(is_guarded(node, "somebody deletes"), 2 * LOOK_MS));
+}
+
+static void end_quarantine(unsigned node)
+{
+    ck_assert_int_eq(master_do(masters, node, "DEL", RL_QUARANTINE_KEY, NULL).number, 1);
+}
+
+/* ---- markers are switched on ---------------------------------------------------------------
+ */
+
+/* All masters are quarantined by the new client. The old ones go on, and no lock of theirs is
+ * lost or given twice. */
+START_TEST(old_clients_lock_is_respected_where_markers_are_switched_on)
+{
+    redlock_lock *lock = NULL;
+    masters = masters_start(3, NULL);
+    ck_assert(old_try(masters, "held", "old", LEASE_MS));
+    client = client_open(masters_guarded_file(masters, SETTINGS));
+    ck_assert(wait_until(is_guarded(0, "no marker"), WAIT_MS));
+    expect_withheld("other", REDLOCK_ENOQUORUM);
+    ck_assert(old_try(masters, "other", "old", LEASE_MS));
+    ck_assert_uint_eq(old_release(masters, "other", "old"), ALL);
+    expect_ready_while_held("held", "old", ALL);
+    ck_assert_uint_eq(old_release(masters, "held", "old"), ALL);
+    ck_assert_int_eq(client_try(client, "held", 3000, 0, &report, &lock), 0);
+    ck_assert(!old_try(masters, "held", "old", LEASE_MS));
+    ck_assert_uint_eq(masters_with(masters, "held"), 3);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert(old_try(masters, "held", "old", LEASE_MS));
+    ck_assert_uint_eq(old_release(masters, "held", "old"), ALL);
+    stop();
+}
+END_TEST
+
+/* The old script finds the new client in the queue. Right after it the lock is kept for that
+ * one, or taken by it. */
+START_TEST(old_script_hands_lock_to_new_clients_waiter)
+{
+    struct told told = {0};
+    start_marked(1, "guard marker\nmax-ttl 10s\n");
+    ck_assert(old_try(masters, "name", "old", 9000));
+    told_try(client, "name", 9000, &told);
+    ck_assert(wait_until(
+        master_do(masters, 0, "ZCARD", "name:redlock:queue", NULL).number == 1, 5000));
+    client_is_quiet(client);
+    ck_assert_int_eq(atomic_load(&told.calls), 0);
+    ck_assert_uint_eq(old_release(masters, "name", "old"), 1);
+    ck_assert(master_has(masters, 0, "name"));
+    ck_assert(wait_until(atomic_load(&told.calls) == 1, 5000));
+    ck_assert_int_eq(told.result, 0);
+    ck_assert_int_eq(redlock_release(told.lock), 0);
+    stop();
+}
+END_TEST
+
+/* ---- a master in quarantine ----------------------------------------------------------------
+ */
+
+/* It makes the old client's majority, and none of the new one's. */
+START_TEST(quarantined_master_votes_for_old_client_alone)
+{
+    start_marked(3, SETTINGS);
+    set_quarantine(0);
+    master_do(masters, 2, "SET", "name", "peer", "PX", "60000", NULL);
+    ck_assert(old_try(masters, "name", "old", 60000));
+    expect_withheld("name", REDLOCK_EHELD);
+    master_do(masters, 2, "DEL", "name", NULL);
+    /* One yes, one no, one that is withheld. */
+    ck_assert_int_ne(try_now("name"), 0);
+    end_quarantine(0);
+    expect_ready_while_held("name", "old", 3);
+    ck_assert_uint_eq(old_release(masters, "name", "old"), 3);
+    ck_assert_int_eq(try_now("name"), 0);
+    stop();
+}
+END_TEST
+
+/* A key of an old client's, on a master that does not count for the new one's lock, stays until
+ * the old client takes it away: also when that master counts again, and gets what is missing. */
+START_TEST(old_clients_key_on_quarantined_master_is_not_replaced)
+{
+    struct told lost = {0};
+    start_marked(3, SETTINGS);
+    set_quarantine(0);
+    redlock_lock *lock = told_take_renewed(client, "name", 1000, &lost);
+    redlock_lock *beside = told_take_renewed(client, "beside", 1000, &lost);
+    ck_assert(!master_has(masters, 0, "name"));
+    ck_assert_uint_eq(old_acquire(masters, "name", "old", 60000), 1);
+    end_quarantine(0);
+    ck_assert(wait_until(client_ready(client) == 3 && master_has(masters, 0, "beside"), 5000));
+    pause_ms(1000); /* three extensions, which fill in as well */
+    ck_assert_str_eq(master_do(masters, 0, "GET", "name", NULL).text, "old");
+    ck_assert_uint_eq(old_release(masters, "name", "old"), 1);
+    ck_assert(wait_until(master_has(masters, 0, "name"), 5000));
+    ck_assert_int_eq(atomic_load(&lost.calls), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert_int_eq(redlock_release(beside), 0);
+    stop();
+}
+END_TEST
+
+/* A majority is emptied, and an old client takes the lock there at once. The holder is told of
+ * its loss, and does not get it back. */
+START_TEST(lock_that_old_client_took_on_emptied_masters_is_told_as_lost)
+{
+    struct told lost = {0};
+    start_marked(3, SETTINGS);
+    redlock_lock *lock = told_take_renewed(client, "name", 3000, &lost);
+    int64_t begun = now_ms();
+    for (unsigned i = 0; i < 2; i++)
+        ck_assert_str_eq(master_do(masters, i, "FLUSHALL", NULL).text, "OK");
+    ck_assert_uint_eq(old_acquire(masters, "name", "old", LEASE_MS), 3);
+    ck_assert(wait_until(atomic_load(&lost.calls) == 1, 10000));
+    ck_assert_int_le(now_ms() - begun, LOOK_MS + 500);
+    ck_assert_int_eq(redlock_validity_ms(lock), 0);
+    ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
+    for (unsigned i = 0; i < 2; i++)
+        ck_assert(wait_until(is_guarded(i, "no marker"), 2 * LOOK_MS));
+    expect_withheld("name", REDLOCK_ENOQUORUM);
+    expect_ready_while_held("name", "old", 3);
+    ck_assert_uint_eq(old_release(masters, "name", "old"), 3);
+    ck_assert_int_eq(try_now("name"), 0);
+    stop();
+}
+END_TEST
+
+/* ---- markers are taken away ----------------------------------------------------------------
+ */
+
+static void expect_marked_anew(unsigned node)
+{
+    ck_assert(wait_until(is_guarded(node, "no marker"), 2 * LOOK_MS));
+    ck_assert(master_has(masters, node, RL_MARKER_KEY));
+    ck_assert_int_gt(master_do(masters, node, "PTTL", RL_QUARANTINE_KEY, NULL).number, 0);
+}
+
+/* Somebody deletes them while clients run that have them. Each time each master is quarantined,
+ * and the old client does not notice. */
+START_TEST(each_master_that_loses_its_marker_is_quarantined_again)
+{
+    start_marked(3, SETTINGS);
+    ck_assert(old_try(masters, "held", "old", LEASE_MS));
+    for (int time = 0; time < 2; time++) {
+        for (unsigned i = 0; i < 3; i++)
+            ck_assert_int_eq(master_do(masters, i, "DEL", RL_MARKER_KEY, NULL).number, 1);
+        ck_assert_uint_eq(old_extend(masters, "held", "old", LEASE_MS), ALL);
+        for (unsigned i = 0; i < 3; i++)
+            expect_marked_anew(i);
+        expect_withheld("other", REDLOCK_ENOQUORUM);
+        ck_assert(old_try(masters, "other", "old", LEASE_MS));
+        ck_assert_uint_eq(old_release(masters, "other", "old"), ALL);
+        expect_ready_while_held("held", "old", ALL);
+    }
+    ck_assert_uint_eq(old_release(masters, "held", "old"), ALL);
+    ck_assert_int_eq(try_now("held"), 0);
+    stop();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("old_clients");
+    TCase *tcase = tcase_create("beside");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, old_clients_lock_is_respected_where_markers_are_switched_on);
+    tcase_add_test(tcase, old_script_hands_lock_to_new_clients_waiter);
+    tcase_add_test(tcase, quarantined_master_votes_for_old_client_alone);
+    tcase_add_test(tcase, old_clients_key_on_quarantined_master_is_not_replaced);
+    tcase_add_test(tcase, lock_that_old_client_took_on_emptied_masters_is_told_as_lost);
+    tcase_add_test(tcase, each_master_that_loses_its_marker_is_quarantined_again);
+    suite_add_tcase(suite, tcase);
+    return suite_run(suite);
+}

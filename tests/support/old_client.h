@@ -1,0 +1,21 @@
+/* old_client.h - a client of the first version, which takes each plain lock by a script, and knows
+ * neither markers nor quarantines: what it sends. Its calls return the masters that say yes, a
+ * bit each. */
+#ifndef TEST_OLD_CLIENT_H
+#define TEST_OLD_CLIENT_H
+
+#include "masters.h"
+
+#include <stdint.h>
+
+unsigned old_acquire(struct masters *masters, const char *name, const char *token,
+                     int64_t ttl_ms);
+unsigned old_extend(struct masters *masters, const char *name, const char *token,
+                    int64_t ttl_ms);
+/* A waiter that it wakes has the lock kept for it. */
+unsigned old_release(struct masters *masters, const char *name, const char *token);
+
+/* A whole round: without a majority it is undone. */
+bool old_try(struct masters *masters, const char *name, const char *token, int64_t ttl_ms);
+
+#endif
