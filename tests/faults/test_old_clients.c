@@ -164,11 +164,12 @@ START_TEST(old_clients_key_on_quarantined_master_is_not_replaced)
     ck_assert(!master_has(masters, 0, "name"));
     ck_assert_uint_eq(old_acquire(masters, "name", "old", 60000), 1);
     end_quarantine(0);
-    ck_assert(wait_until(client_ready(client) == 3 && master_has(masters, 0, "beside"), 5000));
+    ck_assert(wait_until(client_ready(client) == 3 && master_has(masters, 0, "beside"),
+                         WAIT_MS));
     pause_ms(1000); /* three extensions, which fill in as well */
     ck_assert_str_eq(master_do(masters, 0, "GET", "name", NULL).text, "old");
     ck_assert_uint_eq(old_release(masters, "name", "old"), 1);
-    ck_assert(wait_until(master_has(masters, 0, "name"), 5000));
+    ck_assert(wait_until(master_has(masters, 0, "name"), WAIT_MS));
     ck_assert_int_eq(atomic_load(&lost.calls), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_int_eq(redlock_release(beside), 0);

@@ -11,6 +11,7 @@ from typing import Callable, Dict, List
 
 ANSWER_S = 60  # longer than any wait of a case
 START_S = 60
+MARKED_MS = 6000  # the longest lease where masters have markers, and so the quarantine
 
 
 class Broken(Exception):
@@ -106,6 +107,8 @@ class Client:
     threads: bool = False    # does several things at once, and has a lease for each lock
     renews: bool = False     # renews what is taken without a lease
     extends: bool = True     # or when it is told to
+    marked: List[str] = field(default_factory=list)  # arguments where masters have markers
+    quarantines: bool = False  # is played beside ours where a master is in quarantine
     tells_loss: bool = True  # says when a lock that is released was another's
     impatient: bool = False  # gives up before the time that it is told
     refusal: str = "no held"  # what it says when another has it
@@ -167,12 +170,13 @@ def clients(ours, peers):
     """The library, and everybody else."""
     node = ["node", os.path.join(peers, "node-redlock", "index.js")]
     no_node = made(peers, "node-redlock", "node_modules")
-    return Client("ours", REDISSON_KINDS + SEVERAL_KINDS, [ours], threads=True, renews=True), [
+    return Client("ours", REDISSON_KINDS + SEVERAL_KINDS, [ours], threads=True, renews=True,
+                  marked=[str(MARKED_MS)]), [
         redisson(peers, "redisson-4"),
         redisson(peers, "redisson-3", lacks={"fenced": "RFencedLock came with Redisson 3.19.0"}),
         # Not --best: with WithFailFast(true) it leaves keys behind, on the slowest of three.
         Client("redsync", PLAIN_KINDS, [os.path.join(peers, "redsync", "redsync"), "--tries"],
-               missing=made(peers, "redsync", "redsync")),
+               missing=made(peers, "redsync", "redsync"), quarantines=True),
         Client("node-redlock-5", SEVERAL_KINDS, node + ["--best"], missing=no_node, renews=True,
                refusal="no"),
         Client("node-redlock-4", PLAIN_KINDS, node + ["--v4"], missing=no_node, impatient=True,

@@ -33,7 +33,7 @@ interop-mutants: interop-peers
 clean-local:
 	rm -rf interop-peers interop-mutants.src
 EXTRA_DIST += %D%/build_peers.sh %D%/cases_crowd.py %D%/cases_every.py %D%/cases_fair.py \
-	%D%/cases_fenced.py %D%/cases_kinds.py %D%/cases_several.py %D%/cases_shared.py %D%/clients.py \
+	%D%/cases_fenced.py %D%/cases_kinds.py %D%/cases_quarantine.py %D%/cases_several.py %D%/cases_shared.py %D%/clients.py \
 	%D%/compare.py %D%/masters.py %D%/mutants.sh %D%/mutants.txt %D%/node-redlock/index.js \
 	%D%/node-redlock/package-lock.json %D%/node-redlock/package.json %D%/peers_test.sh \
 	%D%/python/driver.py %D%/python/requirements.txt %D%/rates.py %D%/redis-semaphore/index.js \

@@ -10,6 +10,10 @@ import time
 
 START_S = 10
 
+MARKER, QUARANTINE = "redlock:marker", "redlock:quarantine"
+MARK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib", "kinds", "marker",
+                    "marker_init.lua")
+
 
 def server_program():
     return shutil.which("redis-server") or shutil.which("valkey-server")
@@ -94,7 +98,8 @@ class Master:
 class Masters:
     """So many, in a directory of their own."""
 
-    def __init__(self, count, program):
+    def __init__(self, count, program, marked=False):
+        self.marked = marked  # ours asks for their markers, which each case sets anew
         self.directory = tempfile.mkdtemp(prefix="redlock-interop.")
         self.all = [Master(os.path.join(self.directory, str(i)), program) for i in range(count)]
         self.urls = [master.url for master in self.all]
@@ -105,8 +110,24 @@ class Masters:
         shutil.rmtree(self.directory)
 
     def keys(self):
-        """All keys, of each."""
-        return [master.ask("KEYS", "*") for master in self.all]
+        """All keys of locks, of each."""
+        return [[key for key in master.ask("KEYS", "*") if key not in (MARKER, QUARANTINE)]
+                for master in self.all]
+
+    def mark(self):
+        """As `redlock init` does: they are new, and keep what they are told from now on."""
+        self.forget()
+        with open(MARK, encoding="ascii") as file:
+            script = file.read()
+        for master in self.all:
+            master.ask("EVAL", script, 2, MARKER, QUARANTINE, "nonce", 0)
+
+    def quarantine(self, place):
+        """By hand: it ends when that is told."""
+        self.all[place].ask("SET", QUARANTINE, "maintenance")
+
+    def end_quarantine(self, place):
+        self.all[place].ask("DEL", QUARANTINE)
 
     def told(self):
         """What is there, for people."""

@@ -33,8 +33,9 @@ static int split(char *line, char **ret_words)
     return count;
 }
 
-/* hello 1 ttl_ms N nodes URL... */
-static int hello(int count, char **words, redlock **ret_client)
+/* hello 1 ttl_ms N nodes URL... `marked_ms` of 0: no guard, for its masters are as young as the
+ * suite. Else they have markers, and that is the longest lease. */
+static int hello(int count, char **words, int64_t marked_ms, redlock **ret_client)
 {
     redlock_node nodes[OURS_WORDS];
     redlock_config config = REDLOCK_CONFIG_INIT;
@@ -46,7 +47,8 @@ static int hello(int count, char **words, redlock **ret_client)
     }
     config.nodes = nodes;
     config.ttl_ms = strtoll(words[3], NULL, 10);
-    config.guard = REDLOCK_OFF; /* its masters are as young as the suite */
+    config.guard = marked_ms > 0 ? REDLOCK_GUARD_MARKER : REDLOCK_OFF;
+    config.max_ttl_ms = marked_ms;
     int code = redlock_open_config(&config, &error, ret_client);
     if (code == 0)
         printf("ok libredlock %s\n", redlock_version());
@@ -123,7 +125,8 @@ static void end(struct worker *workers, redlock *client)
     }
 }
 
-int main(void)
+/* ours [MAX_TTL_MS]: with `guard marker` */
+int main(int argc, char **argv)
 {
     char line[OURS_LINE], *words[OURS_WORDS] = {NULL};
     struct worker *workers = NULL;
@@ -134,7 +137,7 @@ int main(void)
     int count = split(line, words);
     if (count < 6 || strcmp(words[0], "hello") != 0)
         return EX_USAGE;
-    if (hello(count, words, &client) != 0)
+    if (hello(count, words, argc > 1 ? strtoll(argv[1], NULL, 10) : 0, &client) != 0)
         return EX_CONFIG;
     while (fgets(line, sizeof(line), stdin) && strcmp(line, "quit\n") != 0)
         hand_over(&workers, client, line);

@@ -164,6 +164,23 @@ static void look(struct ours_actor *actor, char **words, char *ret_answer)
         (void)snprintf(ret_answer, OURS_ANSWER, "ok %lld", left_ms);
 }
 
+/* vote INDEX: does that master have a vote, and if not, why? */
+static void say_vote(redlock *client, const char *index, char *ret_answer)
+{
+    redlock_node_status nodes[REDLOCK_NODES_MAX];
+    redlock_status_report status = REDLOCK_STATUS_INIT(nodes, REDLOCK_NODES_MAX);
+    unsigned long at = strtoul(index, NULL, 10);
+    (void)redlock_get_status(client, &status);
+    if (at >= status.node_count)
+        (void)snprintf(ret_answer, OURS_ANSWER, "no such master");
+    else if (nodes[at].state == REDLOCK_NODE_READY)
+        (void)snprintf(ret_answer, OURS_ANSWER, "ok ready");
+    else
+        (void)snprintf(ret_answer, OURS_ANSWER, "ok %s %s",
+                       nodes[at].state == REDLOCK_NODE_GUARDED ? "guarded" : "away",
+                       nodes[at].text);
+}
+
 void ours_answer(struct ours_actor *actor, int count, char **words, char *ret_answer)
 {
     const char *verb = words[0];
@@ -182,6 +199,8 @@ void ours_answer(struct ours_actor *actor, int count, char **words, char *ret_an
         int code = redlock_force_release(actor->client, words[1], strlen(words[1]),
                                          REDLOCK_DEFAULT, NULL);
         say_result(ret_answer, code);
+    } else if (strcmp(verb, "vote") == 0) {
+        say_vote(actor->client, words[1], ret_answer);
     } else if (count > 3 && (strcmp(verb, "pairs") == 0 || strcmp(verb, "callbacks") == 0)) {
         ours_pairs(actor->client, strcmp(verb, "pairs") == 0, words, ret_answer);
     } else if (strcmp(verb, "owner") == 0) {

@@ -4,7 +4,7 @@ import itertools
 import os
 import time
 
-from clients import Broken, Driver, Late
+from clients import MARKED_MS, Broken, Driver, Late
 from masters import Masters
 
 LEASE_MS = 30000   # of a lock that nobody waits to run out
@@ -137,10 +137,14 @@ class Side:
 class Scene:
     """A case: the masters, a fresh name, `one` library and the `other`."""
 
-    def __init__(self, stage, kind, one, other, braced=False):
+    def __init__(self, stage, kind, one, other, braced=False, marked=False):
         self.stage, self.kind = stage, kind.split(" ")[0]
         self.quorum = kind.endswith(" on 3")
-        self.masters = stage.masters(3 if self.quorum else 1)
+        self.masters = stage.masters(3 if self.quorum else 1, marked)
+        self.lease_ms = LEASE_MS
+        if marked:
+            self.lease_ms = MARKED_MS
+            self.masters.mark()
         number = next(numbers)
         self.name = f"interop:{{{number}}}:x" if braced else f"interop:{number}"
         if kind.startswith("several"):
@@ -161,11 +165,12 @@ class Scene:
     def key(self):
         return self.peer.key(self.name)
 
-    def side(self, client, thread, lease_ms=LEASE_MS, alone=False, name=None):
+    def side(self, client, thread, lease_ms=None, alone=False, name=None):
         """With no lease it is renewed, or the case has to see to it; alone: may be killed. It
         wants the scene's lock, or that of another name."""
+        lease_ms = self.lease_ms if lease_ms is None else lease_ms
         self.longest_ms = max(self.longest_ms, lease_ms or WATCH_MS)
-        ttl_ms = WATCH_MS if not lease_ms else LEASE_MS if client.threads else lease_ms
+        ttl_ms = WATCH_MS if not lease_ms else self.lease_ms if client.threads else lease_ms
         driver = self.stage.driver(client, self.masters, thread, ttl_ms, alone)
         if alone:
             self.killed.append(driver)
@@ -276,17 +281,19 @@ class Stage:
         self.drivers = {}
         os.makedirs(logs, exist_ok=True)
 
-    def masters(self, count):
-        if count not in self.of_count:
-            self.of_count[count] = Masters(count, self.server)
-        return self.of_count[count]
+    def masters(self, count, marked):
+        key = (count, marked)
+        if key not in self.of_count:
+            self.of_count[key] = Masters(count, self.server, marked)
+        return self.of_count[key]
 
     def driver(self, client, masters, thread, ttl_ms, alone):
         """Who does one thing at a time is a process a thread."""
         key = (client.name, masters.directory, "" if client.threads else thread, ttl_ms)
         if alone or key not in self.drivers:
             log = os.path.join(self.logs, client.name + ".log")
-            driver = Driver(client.command, masters.urls, ttl_ms, log)
+            command = client.command + (client.marked if masters.marked else [])
+            driver = Driver(command, masters.urls, ttl_ms, log)
             if alone:
                 return driver
             self.drivers[key] = driver

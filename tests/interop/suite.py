@@ -20,6 +20,7 @@ import cases_every
 import cases_fair
 import cases_fenced
 import cases_kinds
+import cases_quarantine
 import cases_several
 import cases_shared
 from clients import Broken, Late, clients, servers
@@ -87,10 +88,15 @@ FENCED = [
     braced(cases_fenced.tokens_grow),
 ]
 TWINS = [cases_fenced.a_twin_raises]
+QUARANTINE = [
+    cases_quarantine.quarantined_vote_is_withheld,
+    cases_quarantine.key_on_quarantined_master_is_kept,
+    cases_quarantine.lock_outlasts_the_quarantine,
+]
 CROWD = [cases_crowd.no_update_is_lost]
 CASES = {
     "plain": EVERY + KINDS + BRACED + CROWD,
-    "plain on 3": EVERY + CROWD,
+    "plain on 3": EVERY + QUARANTINE + CROWD,
     "several": UNFORCED + SEVERAL + CROWD,
     "several on 3": UNFORCED + SEVERAL + CROWD,
     "reentrant": EVERY + KINDS + BRACED + NESTED + OWNER + MULTI + CROWD,
@@ -180,7 +186,8 @@ class Lane:
         began = time.monotonic()
         scene = None
         try:
-            scene = Scene(self.stage, kind, one, other, getattr(case, "braced", False))
+            scene = Scene(self.stage, kind, one, other, getattr(case, "braced", False),
+                          case in QUARANTINE)
             case(*([scene, self.options.turns] if case in CROWDS else [scene]))
             scene.end()
         except Late as late:
@@ -233,6 +240,9 @@ class Lane:
                 if self.lacks(kind):
                     continue
                 for case in CASES[kind]:
+                    # A guard is ours alone, and one peer that knows none is enough.
+                    if case in QUARANTINE and not (self.peer.quarantines and self.ours.marked):
+                        continue
                     if not self.name or (case in SERVER_CASES and "on 3" not in kind):
                         self.run_pair(kind, case)
         finally:
