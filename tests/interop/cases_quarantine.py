@@ -1,10 +1,8 @@
 """cases_quarantine.py - masters with markers, of which the first one is in quarantine: ours has
 `guard marker`, and the peer knows nothing of it."""
 
-import time
-
 from clients import Broken
-from scene import LEASE_MS, MARKED_MS, WATCH_MS, await_true
+from scene import LEASE_MS, MARKED_MS, await_true
 
 ENDS_S = MARKED_MS / 1000 + 10  # a quarantine is over so soon, by whatever clock
 
@@ -41,6 +39,10 @@ def expect_withheld(scene, ours):
     if not said.startswith("guarded quarantined"):
         raise Broken(f"{ours} says of the first master: {said}")
     await_true("ours leaves nothing", lambda: holders(scene) == before)
+
+
+def extended(side):
+    return side.expect("ok", "extend", side.name)
 
 
 def peer_takes(scene, peer):
@@ -84,7 +86,7 @@ def key_on_quarantined_master_is_kept(scene):
     """Of the lock of ours a quarantined master gets no key while the quarantine lasts. Then it is
     filled in, unless the peer has a key there: that is another's, and stays."""
     scene.masters.quarantine(0)
-    ours = scene.side(scene.ours, "ann", alone=True, lease_ms=0)
+    ours = scene.side(scene.ours, "ann", alone=True)
     peer = scene.side(scene.peer, "bob", lease_ms=LEASE_MS)  # it outlasts the quarantine
     theirs = peer_keeps_one_key(scene, peer) if scene.first is scene.peer else None
     take_by_two(scene, ours)
@@ -92,12 +94,12 @@ def key_on_quarantined_master_is_kept(scene):
         peer.refused()
         await_true("the peer leaves nothing", lambda: holders(scene)[0] is None)
     scene.masters.end_quarantine(0)
-    await_true("the first master votes", lambda: vote(ours) == "ready", ENDS_S)
+    await_true("the first master votes", lambda: extended(ours) and vote(ours) == "ready", ENDS_S)
+    extended(ours)  # which fills in what is missing, too
     if theirs:
-        time.sleep(1.5 * WATCH_MS / 1000)  # renewals, which fill in what is missing
         expect_holders(scene, "the peer's key stays", lambda a, b, c: a == theirs and b and b == c)
         peer.release_lost()
-    await_true("ours has it on all", lambda: len(set(holders(scene))) == 1, ENDS_S)
+    await_true("ours has it on all", lambda: extended(ours) and len(set(holders(scene))) == 1)
     peer.refused()
     ours.release()
     peer.take()
@@ -123,7 +125,7 @@ def lock_outlasts_the_quarantine(scene):
         take_by_two(scene, ours)
 
     def is_ready():
-        one.expect("ok", "extend", one.name)
+        extended(one)
         other.expect("no", *other.words(None, 0))
         return vote(ours) == "ready"
     await_true("the first master votes", is_ready, ENDS_S)

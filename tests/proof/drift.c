@@ -16,9 +16,10 @@
 
 #include "core/validity.h"
 
-/* The keys of the lock were given at t0 or later, and reach its deadline. A key that is given at
- * any later time for the rest ends no later by a clock that keeps time. */
-/*@ requires 0 <= t0_ns <= now_ns < deadline_ns && reading(deadline_ns) && factor(drift_factor);
+/* The keys of the lock were given at t0 or later, and reach its deadline. A key that is given
+ * later for the rest ends no later than these, by a clock that keeps time. */
+/*@ requires 0 <= t0_ns <= now_ns < deadline_ns && reading(deadline_ns);
+    requires factor(drift_factor);
     requires time(ttl_ns) && reaches(ttl_ns, deadline_ns - t0_ns, drift_factor);
     requires now_ns - t0_ns <= ttl_ns;
     assigns \nothing;

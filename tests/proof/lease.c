@@ -21,8 +21,8 @@ int64_t key_outlasts_validity(int64_t t0_ns, int64_t holder_ns, int64_t master_n
     return rl_validity_end_ns(t0_ns, ttl_ns, drift_factor);
 }
 
-/* A master gets the key late, for the rest that is returned. When that key runs out, the lock is
- * over by the holder's clock. */
+/* A master gets the key late, for the rest that is returned. When that key runs out, the lock
+ * is over by the holder's clock. */
 /*@ requires reading(now_ns) && reading(deadline_ns) && now_ns < deadline_ns;
     requires 0 <= holder_ns <= LATEST && factor(drift_factor);
     requires \exists integer ttl; time(ttl) && reaches(ttl, deadline_ns - now_ns, drift_factor);

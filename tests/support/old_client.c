@@ -30,7 +30,7 @@ static struct reply ask(struct masters *masters, unsigned node, const struct req
     return master_do_n(masters, node, request->argc + 2, argv, lens);
 }
 
-/* A master that does not know the script is taught it; the bytes must be those of the digest. */
+/* A master that does not know the script is taught it. The bytes are those of the digest. */
 static bool says_yes(struct masters *masters, unsigned node, const struct request *request)
 {
     struct reply reply = ask(masters, node, request);

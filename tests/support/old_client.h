@@ -1,6 +1,6 @@
-/* old_client.h - a client of the first version, which takes each plain lock by a script, and knows
- * neither markers nor quarantines: what it sends. Its calls return the masters that say yes, a
- * bit each. */
+/* old_client.h - what a client of the first version sends. It takes each plain lock by a script,
+ * and knows neither markers nor quarantines. The calls return the masters that say yes, a bit
+ * each. */
 #ifndef TEST_OLD_CLIENT_H
 #define TEST_OLD_CLIENT_H
 
