@@ -5,11 +5,12 @@
  * to 2^53. So the double is not below floor(x), and cut off and greater by 1 it is above x. And
  * it is not above ceil(x), nor above the time: the drift is at most x + 2, and time + 1.
  *
- * The rest of a lock is a quotient, of a time and of what the factor leaves of 1. Both are
- * rounded, by 2^-53 of them each, and so is the quotient itself. It is a time, below 2^50: less
- * than half a nanosecond is wrong. So it is below the least integer above the exact one and 1
- * more, and cut off it is no longer than any TTL that reaches. Cut off it is short by less than
- * 2, and so reaches the deadline but for 2 ns.
+ * The rest of a lock is a quotient: of a time, and of what the factor leaves of 1. That
+ * difference and the quotient are rounded by 2^-53 of them at most. The quotient is below 2^50,
+ * so it is wrong by less than half a nanosecond. Cut off, it is at most an integer that the
+ * exact one does not exceed, as each TTL that reaches is. And it is short of the exact one by
+ * less than 2, so it reaches the deadline but for 2 ns. It is not below the time, since the
+ * divisor is at most 1.
  */
 #define PROVE_DRIFT
 #include "drift.h"
