@@ -16,15 +16,17 @@ static char *put(char *at, const char *bytes, size_t len)
     return at + len;
 }
 
-/* A nonce or a token, which has two digits' length. */
-static char *put_proof(char *at, const struct rl_inflight *inflight)
+/* A nonce or a token, which has two digits' length; in an array, a minus stands behind it. */
+static char *put_proof(char *at, const struct rl_inflight *inflight, bool in_array)
 {
     _Static_assert(RL_TOKEN_MAX < 100 && RL_NONCE_LEN >= 10, "a length has two digits");
     size_t len;
     const char *bytes = rl_inflight_proof(inflight, &len);
-    const char head[] = {'$', (char)('0' + len / 10), (char)('0' + len % 10), '\r', '\n'};
+    const size_t whole = len + in_array;
+    const char head[] = {'$', (char)('0' + whole / 10), (char)('0' + whole % 10), '\r', '\n'};
     assert(len >= 10 && len <= RL_TOKEN_MAX);
-    return put(put(put(at, head, sizeof(head)), bytes, len), "\r\n", 2);
+    at = put(put(at, head, sizeof(head)), bytes, len);
+    return in_array ? put(at, "-\r\n", 3) : put(at, "\r\n", 2);
 }
 
 /* The usual reply, up to the fencing token if it `names` one. Returns its length. */
@@ -35,7 +37,7 @@ static size_t build(const struct rl_inflight *inflight, bool names, char ret_rep
         at = put(at, "+OK\r\n", 5);
     else if (names)
         at = put(at, "*3\r\n", 4);
-    at = put_proof(at, inflight);
+    at = put_proof(at, inflight, names);
     if (names)
         at = put(at, ":1\r\n:", 5);
     return (size_t)(at - ret_reply);

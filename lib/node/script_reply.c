@@ -5,20 +5,32 @@
 
 #include "core/fence.h"
 
-/* The code of an answer. The nonce alone is a grant, because an array costs a master half a
+#include <assert.h>
+#include <string.h>
+
+/* An array begins with the proof and a minus. So no part of a refusal is a grant, whatever a
+ * broken server says before it. */
+static bool begins_with(const struct rl_reply *reply, const char *proof, size_t len)
+{
+    char text[RL_TOKEN_MAX + 1];
+    assert(len <= RL_TOKEN_MAX);
+    memcpy(text, proof, len);
+    text[len] = '-';
+    return reply->part[0].type == RL_REPLY_BULK && rl_part_is(reply, 0, text, len + 1);
+}
+
+/* The code of an answer. The proof alone is a grant, because an array costs a master half a
  * microsecond more. A code of RL_GRANTED has something to tell behind it. */
 static bool read_code(const struct rl_inflight *inflight, const struct rl_reply *reply,
                       enum rl_code *ret_code)
 {
     size_t len;
     const char *proof = rl_inflight_proof(inflight, &len);
-    if (!rl_part_is(reply, 0, proof, len))
-        return false;
     *ret_code = RL_GRANTED;
     if (reply->type == RL_REPLY_BULK)
-        return true;
+        return rl_part_is(reply, 0, proof, len);
     if (reply->type != RL_REPLY_ARRAY || reply->count < 2 || reply->count > 5 ||
-        reply->part[0].type != RL_REPLY_BULK || reply->part[1].type != RL_REPLY_INTEGER ||
+        !begins_with(reply, proof, len) || reply->part[1].type != RL_REPLY_INTEGER ||
         reply->part[1].integer < 0 || reply->part[1].integer > RL_REPLY_UNMARKED)
         return false;
     *ret_code = (enum rl_code)reply->part[1].integer;

@@ -4,7 +4,7 @@
 
 #include "node/node.h"
 
-/* Read the nonce alone, or an array of the nonce and a code. A grant may add a fencing token. A
+/* Read the nonce (or token) alone, or an array of it, a minus and a code. A grant may add a fencing token. A
  * refusal may add the TTL, the holder and the place in the queue; an inspection adds its text.
  * `strict`: the script looked at the marker. False: the script can't reply so, and the
  * connection is out of step. */

@@ -334,14 +334,14 @@ END_TEST
 
 /* None of these is an answer to an inspection: that master has failed, and is alone in it. */
 static const char *const lies[] = {
-    "*2\r\n{nonce}:1\r\n",
-    "*4\r\n{nonce}:0\r\n:9\r\n$2\r\nme\r\n",
-    "*5\r\n{nonce}:0\r\n:9\r\n$2\r\nme\r\n:0\r\n",
-    "*5\r\n{nonce}:3\r\n:9\r\n$2\r\nme\r\n$11\r\nfree 0 0 0\n\r\n",
-    "*5\r\n{nonce}:1\r\n:9\r\n$0\r\n\r\n$0\r\n\r\n",
-    "*5\r\n{nonce}:1\r\n:9\r\n$0\r\n\r\n$10\r\nfree 0 0 0\r\n",
-    "*5\r\n{nonce}:0\r\n:9\r\n$2\r\nme\r\n$28\r\nplain 0 0 1\nx 1 9 99999 me\n\n\r\n",
-    "*5\r\n{nonce}:0\r\n:9\r\n$2\r\nme\r\n$18\r\nplain 0 0 1\nx 1 9 \r\n",
+    "*2\r\n{nonce-}:1\r\n",
+    "*4\r\n{nonce-}:0\r\n:9\r\n$2\r\nme\r\n",
+    "*5\r\n{nonce-}:0\r\n:9\r\n$2\r\nme\r\n:0\r\n",
+    "*5\r\n{nonce-}:3\r\n:9\r\n$2\r\nme\r\n$11\r\nfree 0 0 0\n\r\n",
+    "*5\r\n{nonce-}:1\r\n:9\r\n$0\r\n\r\n$0\r\n\r\n",
+    "*5\r\n{nonce-}:1\r\n:9\r\n$0\r\n\r\n$10\r\nfree 0 0 0\r\n",
+    "*5\r\n{nonce-}:0\r\n:9\r\n$2\r\nme\r\n$28\r\nplain 0 0 1\nx 1 9 99999 me\n\n\r\n",
+    "*5\r\n{nonce-}:0\r\n:9\r\n$2\r\nme\r\n$18\r\nplain 0 0 1\nx 1 9 \r\n",
     "-WRONGTYPE nonsense\r\n",
 };
 enum { LIES = sizeof(lies) / sizeof(lies[0]) };

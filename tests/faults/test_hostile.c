@@ -34,7 +34,7 @@ static void close_fakes(unsigned first)
 /* ---- replies that are not what a master says -------------------------------------------- */
 
 #define GRANT "{nonce}"
-#define REFUSAL "*4\r\n{nonce}:0\r\n:1000\r\n$5\r\nrival\r\n"
+#define REFUSAL "*4\r\n{nonce-}:0\r\n:1000\r\n$5\r\nrival\r\n"
 #define TEN "aaaaaaaaaa"
 
 /* None of these is an answer to an acquire. */
@@ -59,14 +59,15 @@ static const struct {
     {"bulk of -2", "$-2\r\n", 0},
     {"nil", "$-1\r\n", 0},
     {"length with a sign", "$+1\r\na\r\n", 0},
-    {"length with a zero before", "*02\r\n{nonce}:1\r\n", 0},
+    {"length with a zero before", "*02\r\n{nonce-}:1\r\n", 0},
     {"length that is no number", "$x\r\n", 0},
     {"length that is empty", "$\r\n", 0},
     {"number too large", ":99999999999999999999\r\n", 0},
     {"number", ":1\r\n", 0},
     {"status", "+OK\r\n", 0},
     {"bulk", "$2\r\nOK\r\n", 0},
-    {"granted in an array", "*2\r\n{nonce}:1\r\n", 0},
+    {"granted in an array", "*2\r\n{nonce-}:1\r\n", 0},
+    {"refused, without the minus", "*4\r\n{nonce}:0\r\n:1000\r\n$5\r\nrival\r\n", 0},
     {"another nonce alone", "$16\r\n0000000000000000\r\n", 0},
     {"nonce alone as a status", "+0000000000000000\r\n", 0},
     {"array of the nonce alone", "*1\r\n{nonce}", 0},
@@ -75,25 +76,25 @@ static const struct {
     {"empty nonce", "*2\r\n$0\r\n\r\n:1\r\n", 0},
     {"nonce as a status", "*2\r\n+0000000000000000\r\n:1\r\n", 0},
     {"nonce at the wrong place", "*2\r\n:1\r\n{nonce}", 0},
-    {"granted 2", "*2\r\n{nonce}:2\r\n", 0},
-    {"granted -1", "*2\r\n{nonce}:-1\r\n", 0},
-    {"granted 2^32+1", "*2\r\n{nonce}:4294967297\r\n", 0},
-    {"granted as a bulk", "*2\r\n{nonce}$1\r\n1\r\n", 0},
-    {"granted nil", "*2\r\n{nonce}$-1\r\n", 0},
-    {"granted, three elements", "*3\r\n{nonce}:1\r\n:5\r\n", 0},
-    {"granted, and a holder", "*4\r\n{nonce}:1\r\n:1000\r\n$5\r\nrival\r\n", 0},
-    {"refused, and no holder", "*2\r\n{nonce}:0\r\n", 0},
-    {"refused, ttl as a bulk", "*4\r\n{nonce}:0\r\n$1\r\n5\r\n$5\r\nrival\r\n", 0},
-    {"refused, holder as a number", "*4\r\n{nonce}:0\r\n:5\r\n:5\r\n", 0},
-    {"nested", "*2\r\n{nonce}*1\r\n:1\r\n", 0},
+    {"granted 2", "*2\r\n{nonce-}:2\r\n", 0},
+    {"granted -1", "*2\r\n{nonce-}:-1\r\n", 0},
+    {"granted 2^32+1", "*2\r\n{nonce-}:4294967297\r\n", 0},
+    {"granted as a bulk", "*2\r\n{nonce-}$1\r\n1\r\n", 0},
+    {"granted nil", "*2\r\n{nonce-}$-1\r\n", 0},
+    {"granted, three elements", "*3\r\n{nonce-}:1\r\n:5\r\n", 0},
+    {"granted, and a holder", "*4\r\n{nonce-}:1\r\n:1000\r\n$5\r\nrival\r\n", 0},
+    {"refused, and no holder", "*2\r\n{nonce-}:0\r\n", 0},
+    {"refused, ttl as a bulk", "*4\r\n{nonce-}:0\r\n$1\r\n5\r\n$5\r\nrival\r\n", 0},
+    {"refused, holder as a number", "*4\r\n{nonce-}:0\r\n:5\r\n:5\r\n", 0},
+    {"nested", "*2\r\n{nonce-}*1\r\n:1\r\n", 0},
     {"nested deep", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
      0},
-    {"nine elements", "*9\r\n{nonce}:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n", 0},
+    {"nine elements", "*9\r\n{nonce-}:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n", 0},
     {"RESP3 null", "_\r\n", 0},
     {"RESP3 push", ">2\r\n{nonce}:1\r\n", 0},
     {"RESP3 map", "%1\r\n{nonce}:1\r\n", 0},
-    {"RESP3 boolean", "*2\r\n{nonce}#t\r\n", 0},
-    {"an error inside", "*2\r\n{nonce}-ERR no\r\n", 0},
+    {"RESP3 boolean", "*2\r\n{nonce-}#t\r\n", 0},
+    {"an error inside", "*2\r\n{nonce-}-ERR no\r\n", 0},
     {"newline alone", "+OK\n", 0},
     {"an error, and then a grant", "-ERR no\r\n" GRANT, 0},
 };
@@ -132,13 +133,13 @@ static const struct {
     const char *bytes;
 } unfenced[] = {
     {"no number", GRANT},
-    {"0", "*3\r\n{nonce}:1\r\n:0\r\n"},
-    {"-1", "*3\r\n{nonce}:1\r\n:-1\r\n"},
-    {"2^53", "*3\r\n{nonce}:1\r\n:9007199254740992\r\n"},
-    {"2^63-1", "*3\r\n{nonce}:1\r\n:9223372036854775807\r\n"},
-    {"a bulk", "*3\r\n{nonce}:1\r\n$1\r\n5\r\n"},
-    {"refused, with a number", "*3\r\n{nonce}:0\r\n:5\r\n"},
-    {"a number and a holder", "*5\r\n{nonce}:1\r\n:5\r\n$5\r\nrival\r\n:5\r\n"},
+    {"0", "*3\r\n{nonce-}:1\r\n:0\r\n"},
+    {"-1", "*3\r\n{nonce-}:1\r\n:-1\r\n"},
+    {"2^53", "*3\r\n{nonce-}:1\r\n:9007199254740992\r\n"},
+    {"2^63-1", "*3\r\n{nonce-}:1\r\n:9223372036854775807\r\n"},
+    {"a bulk", "*3\r\n{nonce-}:1\r\n$1\r\n5\r\n"},
+    {"refused, with a number", "*3\r\n{nonce-}:0\r\n:5\r\n"},
+    {"a number and a holder", "*5\r\n{nonce-}:1\r\n:5\r\n$5\r\nrival\r\n:5\r\n"},
 };
 enum { UNFENCED = sizeof(unfenced) / sizeof(unfenced[0]) };
 

@@ -119,7 +119,7 @@ START_TEST(a06_held_and_no_quorum_are_told_apart)
                  {0, 3, REDLOCK_ENOQUORUM}, {2, 3, REDLOCK_ENOQUORUM},
                  {1, 2, REDLOCK_EHELD}};
     open_fakes(5, NULL);
-    static char refusal[] = "*4\r\n{nonce}:0\r\n:4321\r\n$5\r\nrival\r\n";
+    static char refusal[] = "*4\r\n{nonce-}:0\r\n:4321\r\n$5\r\nrival\r\n";
     /* The errors come first: what is told depends on what was heard when it was decided. */
     rule_for(0, cases[_i].held, (struct fake_rule){.reply = refusal, .delay_ms = 60});
     rule_for(cases[_i].held, cases[_i].broken, (struct fake_rule){.reply = "-ERR broken\r\n"});

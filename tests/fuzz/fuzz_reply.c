@@ -192,8 +192,10 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
     } else {
         bool number = oldest->number >= RL_SCRIPTS_UNFENCED && oldest->verb == RL_ACQUIRE;
         size_t len; /* 16 of both kinds */
-        snprintf(bytes, sizeof(bytes), "%s$16\r\n%.16s\r\n%s", number ? "*3\r\n" : "",
-                 rl_inflight_proof(oldest, &len), number ? ":1\r\n:9007199254740991\r\n" : "");
+        snprintf(bytes, sizeof(bytes),
+                 number ? "*3\r\n$17\r\n%.16s-\r\n:1\r\n:9007199254740991\r\n"
+                        : "$16\r\n%.16s\r\n",
+                 rl_inflight_proof(oldest, &len));
         grant_was_exact = true;
     }
     receive(node, node->current, bytes, strlen(bytes), now_ns);
@@ -243,7 +245,7 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
     if (!alone)
         at += snprintf(at, ELEMENT_MAX, "*%u\r\n", count + 1U);
     size_t proof_len; /* 16 of both kinds */
-    at += snprintf(at, ELEMENT_MAX, "$16\r\n%.16s\r\n",
+    at += snprintf(at, ELEMENT_MAX, alone ? "$16\r\n%.16s\r\n" : "$17\r\n%.16s-\r\n",
                    rl_inflight_proof(oldest, &proof_len));
     grant_was_exact =
         alone || (count > 0 && size >= 2 && data[0] % 8 == 0 && data[1] == 1);

@@ -32,7 +32,7 @@ static long long take_for(const char *token, uint64_t proposed, const char *life
     if (reply.type != '*')
         return -1;
     long long code = 0, number = 0;
-    if (sscanf(reply.text, NONCE " %lld %lld", &code, &number) != 2 || code != 1)
+    if (sscanf(reply.text, NONCE "- %lld %lld", &code, &number) != 2 || code != 1)
         return 0;
     return number;
 }

@@ -61,9 +61,9 @@ static void expect_no_secret(const char *where, const void *text, size_t len)
 
 #define SAYS                                                                                   \
     " '" USER "' \"lo\\x20cks\" lo%20cks '" PASSWORD "' \"hu\\\"n%ter-two\" hu%22n%25ter-two"
-#define HOLDER "*4\r\n{nonce}:0\r\n:1000\r\n$18\r\nme:hu\"n%ter-two:me\r\n"
+#define HOLDER "*4\r\n{nonce-}:0\r\n:1000\r\n$18\r\nme:hu\"n%ter-two:me\r\n"
 #define DETAILS                                                                                \
-    "*5\r\n{nonce}:0\r\n:1000\r\n$1\r\nx\r\n$43\r\nplain 0 0 1\nx 1 1000 18 "                  \
+    "*5\r\n{nonce-}:0\r\n:1000\r\n$1\r\nx\r\n$43\r\nplain 0 0 1\nx 1 1000 18 "                  \
     "me:hu\"n%ter-two:me\n\r\n"
 
 /* To what, and in which words. */
@@ -181,9 +181,9 @@ END_TEST
 START_TEST(misunderstood_text_is_not_shown_in_part)
 {
     static const char *const details[] = {
-        "*5\r\n{nonce}:0\r\n:1000\r\n$1\r\nx\r\n$45\r\nplain 0 0 1\nx 1 1000 18 "
+        "*5\r\n{nonce-}:0\r\n:1000\r\n$1\r\nx\r\n$45\r\nplain 0 0 1\nx 1 1000 18 "
         "me:hu\"n%ter-two:me: \n\r\n",
-        "*5\r\n{nonce}:0\r\n:1000\r\n$1\r\nx\r\n$25\r\ndata 0 0 0\nhu\"n%ter-two \n\r\n",
+        "*5\r\n{nonce-}:0\r\n:1000\r\n$1\r\nx\r\n$25\r\ndata 0 0 0\nhu\"n%ter-two \n\r\n",
     };
     struct fake *fake = fake_start(false);
     fake_rule(fake, &(struct fake_rule){.match = "AUTH *", .reply = "+OK\r\n"});

@@ -21,7 +21,7 @@
 static const char usual[] = "+OK\r\n$39\r\n" TOKEN "\r\n"
                             "$39\r\n" TOKEN "\r\n"
                             "$16\r\n" NONCE "\r\n"
-                            "*3\r\n$16\r\n" NONCE "\r\n:1\r\n:1700000000000000\r\n";
+                            "*3\r\n$17\r\n" NONCE "-\r\n:1\r\n:1700000000000000\r\n";
 enum { LEN = sizeof(usual) - 1, REQUESTS = 4 };
 
 static const struct rl_node_config config = {.transport = RL_UNIX, .label = "x", .path = "/"};
@@ -56,12 +56,18 @@ static void ask(struct rig *rig, struct rl_inflight inflight)
     rl_connection_put(&rig->connection, "x", 1, &inflight);
 }
 
-static void open_rig(struct rig *rig)
+static void start_rig(struct rig *rig)
 {
     *rig = (struct rig){.tag = {.ready = ready}};
     ck_assert_int_eq(
         rl_connection_init(&rig->connection, &config, NULL, 0, 0, &rig->tag, NULL, NULL), 0);
     rl_link_open(rig->connection.link, 1, 2);
+}
+
+/* The four are asked. */
+static void open_rig(struct rig *rig)
+{
+    start_rig(rig);
     struct rl_inflight by_token = {
         .by_token = true, .native = true, .token = {.bytes = TOKEN, .len = strlen(TOKEN)}};
     ask(rig, by_token);
@@ -192,7 +198,7 @@ START_TEST(number_is_read_as_by_parser)
                 {"01", 0}, {"9999999999999999", 0},      {"-1", 0},               {"+1", 0},
                 {"", 0},   {"10000000000000000000000", 0}};
     char bytes[96];
-    int len = snprintf(bytes, sizeof(bytes), "*3\r\n$16\r\n" NONCE "\r\n:1\r\n:%s\r\n",
+    int len = snprintf(bytes, sizeof(bytes), "*3\r\n$17\r\n" NONCE "-\r\n:1\r\n:%s\r\n",
                        rows[_i].digits);
     struct rl_inflight fenced = {.type = RL_REQUEST_VERB, .number = RL_SCRIPTS_UNFENCED};
     uint64_t number;
@@ -222,6 +228,27 @@ START_TEST(others_requests_have_no_usual_reply)
 }
 END_TEST
 
+/* A broken server may say bytes before a refusal that take its beginning with them. */
+START_TEST(no_part_of_refusal_is_grant)
+{
+    static const char refusal[] = "*5\r\n$17\r\n" NONCE "-\r\n:0\r\n:1000\r\n"
+                                  "$5\r\nrival\r\n:0\r\n"
+                                  "*2\r\n$17\r\n" NONCE "-\r\n:0\r\n"
+                                  "*2\r\n$17\r\n" NONCE "-\r\n:4\r\n";
+    const size_t len = sizeof(refusal) - 1;
+    for (size_t from = 0; from < len; from++) {
+        struct rig rig;
+        start_rig(&rig);
+        ask(&rig, (struct rl_inflight){.number = 0});
+        ck_assert(input_link_give(rig.connection.link, refusal + from, len - from));
+        rl_connection_read(&rig.connection, &rig.clock, take, take_usual, &rig);
+        input_link_forget(rig.connection.link);
+        ck_assert_msg(!strstr(rig.heard, "grant"), "from byte %zu: %s", from, rig.heard);
+        rl_connection_done(&rig.connection, false);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("usual_reply");
@@ -231,6 +258,7 @@ int main(void)
     tcase_add_loop_test(tests, missing_or_doubled_byte_is_judged_as_by_parser, 0, LEN);
     tcase_add_loop_test(tests, number_is_read_as_by_parser, 0, 10);
     tcase_add_test(tests, others_requests_have_no_usual_reply);
+    tcase_add_test(tests, no_part_of_refusal_is_grant);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

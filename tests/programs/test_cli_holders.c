@@ -323,7 +323,7 @@ END_TEST
 /* ---- what no real server says ----------------------------------------------------------- */
 
 #define DETAILS                                                                                \
-    "*5\r\n{nonce}:0\r\n:1000\r\n$1\r\nx\r\n$68\r\nreentrant 0 0 1\n"                          \
+    "*5\r\n{nonce-}:0\r\n:1000\r\n$1\r\nx\r\n$68\r\nreentrant 0 0 1\n"                          \
     "x 1 20000 38 " UUID ":7\n\r\n"
 #define PASSWORD "hunter-two"
 

@@ -210,7 +210,7 @@ static void count_reply(struct pair_tally *tally, const char *text, unsigned ite
     tally->wrong_type += strncmp(text, "-WRONGTYPE", 10) == 0;
     tally->no_script += strncmp(text, "-NOSCRIPT", 9) == 0;
     tally->in_lua += strncmp(text, "-ERR user_script", 16) == 0;
-    bool scripted = text[0] == '*' && items > 2 && item[1].len == 16 && item[2].type == ':';
+    bool scripted = text[0] == '*' && items > 2 && item[1].len == 17 && item[2].type == ':';
     tally->granted += items == 1 && text[0] == '$' && item[0].len == 16; /* the nonce alone */
     tally->refused += scripted && items == 5;
     tally->queued += scripted && items == 6;

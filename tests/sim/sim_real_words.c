@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void pair_word(struct pair_words *words, const char *word)
@@ -203,4 +204,6 @@ void make_script(struct pair_words *words)
         words->count -= 1 + some_below(words->count - 2);
     else if (odd && some_below(3) == 0)
         pair_word(words, "more");
+    if (words->count > 2 && words->count == 3 + (unsigned)strtol(words->word[2], NULL, 10))
+        pair_word(words, "0123456789abcdef"); /* what no call is without */
 }

@@ -295,29 +295,27 @@ static void note_answer(struct sim_run *run, int code)
     run->code = code;
 }
 
-/* Lua's tables end at the first nil: without a nonce there is nothing in the answer. */
-static bool begin_answer(struct sim_run *run, size_t parts, int code)
+static void begin_answer(struct sim_run *run, size_t parts, int code)
 {
     const struct sim_word *nonce = sim_argv_at(run, 1);
     struct sim_text *out = run->call->out;
+    char text[1024];
+    assert(nonce && nonce->len < sizeof(text)); /* Lua would fail */
+    memcpy(text, nonce->bytes, nonce->len);
+    text[nonce->len] = '-';
     note_answer(run, code);
-    sim_put_array(out, nonce ? parts : 0);
-    if (!nonce)
-        return false;
-    sim_put_bulk(out, nonce->bytes, nonce->len);
+    sim_put_array(out, parts);
+    sim_put_bulk(out, text, nonce->len + 1);
     sim_put_integer(out, code);
-    return true;
 }
 
 /* The nonce alone: yes. */
 static void grant(struct sim_run *run)
 {
     const struct sim_word *nonce = sim_argv_at(run, 1);
+    assert(nonce);
     note_answer(run, RL_GRANTED);
-    if (nonce)
-        sim_put_bulk(run->call->out, nonce->bytes, nonce->len);
-    else
-        sim_put_nil(run->call->out);
+    sim_put_bulk(run->call->out, nonce->bytes, nonce->len);
 }
 
 void sim_script_answer(struct sim_run *run, bool yes)
@@ -335,8 +333,8 @@ void sim_script_answer_code(struct sim_run *run, enum rl_code code)
 
 void sim_script_answer_number(struct sim_run *run, int64_t number)
 {
-    if (begin_answer(run, 3, RL_GRANTED))
-        sim_put_integer(run->call->out, number);
+    begin_answer(run, 3, RL_GRANTED);
+    sim_put_integer(run->call->out, number);
 }
 
 void sim_script_refuse(struct sim_run *run, enum rl_code code, int64_t left_ms,
@@ -348,8 +346,7 @@ void sim_script_refuse(struct sim_run *run, enum rl_code code, int64_t left_ms,
     run->holder[len] = '\0';
     run->left_ms = left_ms;
     run->place = place ? *place : -1;
-    if (!begin_answer(run, place ? 5 : 4, (int)code))
-        return;
+    begin_answer(run, place ? 5 : 4, (int)code);
     sim_put_integer(out, left_ms);
     sim_put_bulk(out, holder->bytes, holder->len);
     if (place)

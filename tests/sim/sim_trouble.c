@@ -168,7 +168,7 @@ static void make_stray(struct sim_call *call)
         "+OK\r\n",
         "$-1\r\n",
         "$16\r\n0000000000000000\r\n",
-        "*2\r\n$16\r\n0000000000000000\r\n:1\r\n",
+        "*2\r\n$17\r\n0000000000000000-\r\n:1\r\n",
         "-ERR max number of clients reached\r\n",
     };
     struct sim_text *out = call->out;
@@ -200,17 +200,17 @@ static void make_wrong(struct sim_text *out)
         "*1\r\n:1\r\n",
         "*2\r\n:1\r\n:1\r\n",
         "$16\r\n0000000000000000\r\n",
-        "*2\r\n$16\r\n0000000000000000\r\n:1\r\n",
+        "*2\r\n$17\r\n0000000000000000-\r\n:1\r\n",
         "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$1\r\ny\r\n",
     };
-    /* "$16 NONCE" (or a token) or "*2 $16 NONCE :0": a hex digit of it, or the number. */
-    bool array = out->len > 26 && memcmp(out->bytes + 4, "$16\r\n", 5) == 0;
+    /* "$16 NONCE" (or a token) or "*2 $17 NONCE- :0": a hex digit of it, or the number. */
+    bool array = out->len > 27 && memcmp(out->bytes + 4, "$17\r\n", 5) == 0;
     bool alone = out->len >= 23 && out->len < 100 && out->bytes[0] == '$';
     if ((array || alone) && sim_below(2) == 1) {
         char *at = out->bytes + (array ? 9 : 5) + sim_below(16);
         *at = *at == '0' ? '1' : '0';
     } else if (array && sim_below(2) == 1) {
-        out->bytes[28] = (char)('2' + sim_below(8));
+        out->bytes[29] = (char)('2' + sim_below(8));
     } else {
         out->len = 0;
         sim_put(out, some[sim_below(sizeof(some) / sizeof(some[0]))]);

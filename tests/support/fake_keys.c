@@ -148,8 +148,8 @@ static size_t tell(const struct fake_key *key, const struct wire_item *nonce, ch
                              left_ms, holder_len, holder_len, holder)
                   : snprintf(details, sizeof(details), "free 0 0 0\n");
     return (size_t)snprintf(ret_reply, size,
-                            "*5\r\n$%d\r\n%.*s\r\n:%d\r\n:%lld\r\n$%d\r\n%.*s\r\n$%d\r\n%s\r\n",
-                            nonce_len, nonce_len, nonce->bytes, !key, left_ms, holder_len,
+                            "*5\r\n$%d\r\n%.*s-\r\n:%d\r\n:%lld\r\n$%d\r\n%.*s\r\n$%d\r\n%s\r\n",
+                            nonce_len + 1, nonce_len, nonce->bytes, !key, left_ms, holder_len,
                             holder_len, holder, len, details);
 }
 
@@ -173,18 +173,18 @@ size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsig
     if (script == INSPECT)
         return tell(key, argument, ret_reply, size);
     if (yes && script == FENCED) /* the number that the client proposes */
-        return (size_t)snprintf(ret_reply, size, "*3\r\n$%d\r\n%.*s\r\n:1\r\n:%lld\r\n",
-                                nonce_len, nonce_len, argument[0].bytes,
+        return (size_t)snprintf(ret_reply, size, "*3\r\n$%d\r\n%.*s-\r\n:1\r\n:%lld\r\n",
+                                nonce_len + 1, nonce_len, argument[0].bytes,
                                 strtoll(argument[4].bytes, NULL, 10));
     if (!yes && (script == ACQUIRE || script == FENCED || waits))
         return (size_t)snprintf(ret_reply, size,
-                                "*%d\r\n$%d\r\n%.*s\r\n:0\r\n:%lld\r\n$%zu\r\n%.*s\r\n%s",
-                                waits ? 5 : 4, nonce_len, nonce_len, argument[0].bytes,
+                                "*%d\r\n$%d\r\n%.*s-\r\n:0\r\n:%lld\r\n$%zu\r\n%.*s\r\n%s",
+                                waits ? 5 : 4, nonce_len + 1, nonce_len, argument[0].bytes,
                                 (long long)(key->end_ms - now_ms()), key->value_len,
                                 (int)key->value_len, key->value, waits ? ":0\r\n" : "");
     return (size_t)snprintf(ret_reply, size,
-                            yes ? "$%d\r\n%.*s\r\n" : "*2\r\n$%d\r\n%.*s\r\n:0\r\n", nonce_len,
-                            nonce_len, argument[0].bytes);
+                            yes ? "$%d\r\n%.*s\r\n" : "*2\r\n$%d\r\n%.*s-\r\n:0\r\n",
+                            nonce_len + !yes, nonce_len, argument[0].bytes);
 }
 
 bool fake_is_native(const struct wire_item *items, unsigned count)

@@ -66,20 +66,21 @@ static size_t answer(struct fake *fake, const struct wire_item *items, unsigned 
     return (size_t)snprintf(ret, size, "-ERR unknown command\r\n");
 }
 
-/* A rule's own reply, with the nonce put in. */
+/* A rule's own reply, with the nonce put in: alone, or as an array has it. */
 static size_t rule_reply(const struct fake_rule *rule, const struct wire_item *items,
                          unsigned count, char *ret, size_t size)
 {
-    static const char mark[] = "{nonce}";
+    static const char mark[] = "{nonce";
     size_t len = rule->reply_len > 0 ? rule->reply_len : strlen(rule->reply);
     size_t used = 0;
     unsigned keys = count > 5 ? (unsigned)strtoul(items[3].bytes, NULL, 10) : 0;
     const struct wire_item *nonce = 4 + keys < count ? &items[4 + keys] : NULL;
     for (size_t i = 0; i < len && used + 64 < size;) {
-        if (keys > 0 && nonce && len - i >= 7 && memcmp(rule->reply + i, mark, 7) == 0) {
-            used += (size_t)snprintf(ret + used, 64, "$%zu\r\n%.*s\r\n", nonce->len,
-                                     (int)nonce->len, nonce->bytes);
-            i += 7;
+        if (keys > 0 && nonce && len - i >= 7 && memcmp(rule->reply + i, mark, 6) == 0) {
+            bool array = rule->reply[i + 6] == '-';
+            used += (size_t)snprintf(ret + used, 64, "$%zu\r\n%.*s%s\r\n", nonce->len + array,
+                                     (int)nonce->len, nonce->bytes, array ? "-" : "");
+            i += array ? 8 : 7;
         } else {
             ret[used++] = rule->reply[i++];
         }

@@ -213,9 +213,11 @@ static struct script_told understand(const struct wire_item *items, unsigned cou
         take_text(told.text, sizeof(told.text), &items[0]);
     if (told.type != '*' && told.type != '$')
         return told;
-    const struct wire_item *first = &items[told.type == '*'];
-    ck_assert(first->type == '$' && first->len == strlen(nonce) &&
-              memcmp(first->bytes, nonce, first->len) == 0);
+    bool array = told.type == '*'; /* a minus stands behind the nonce there */
+    const struct wire_item *first = &items[array];
+    ck_assert(first->type == '$' && first->len == strlen(nonce) + array &&
+              memcmp(first->bytes, nonce, strlen(nonce)) == 0);
+    ck_assert(!array || first->bytes[first->len - 1] == '-');
     if (told.type == '$') { /* the nonce alone: granted */
         told.type = '*';
         told.parts = 2;

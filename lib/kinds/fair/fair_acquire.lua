@@ -22,4 +22,4 @@ local code, left, who = fair_take()
 if code == 1 then
   return ARGV[1]
 end
-return {ARGV[1], code, left, who}
+return {ARGV[1] .. '-', code, left, who}

@@ -11,6 +11,6 @@ if free and redis.pcall('EXISTS', KEYS[3], KEYS[4], KEYS[5]) ~= 0 then
   wake(fine and head)
 end
 if not mine then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 return ARGV[1]

@@ -10,6 +10,6 @@
 -- include fair/fair_queue
 -- include fair/fair_take
 if fair_take() ~= 1 then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 return ARGV[1]

@@ -41,4 +41,4 @@ local code, left, who = fair_take()
 if code == 1 then
   return ARGV[1]
 end
-return {ARGV[1], code, left, who, code == 0 and enter(ARGV[2]) or -1}
+return {ARGV[1] .. '-', code, left, who, code == 0 and enter(ARGV[2]) or -1}

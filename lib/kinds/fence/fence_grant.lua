@@ -42,4 +42,4 @@ for i = first, last do
     redis.call('SET', KEYS[i], text, 'PX', life)
   end
 end
-return {reply, 1, token}
+return {reply .. '-', 1, token}

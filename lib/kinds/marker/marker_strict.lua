@@ -10,5 +10,5 @@ if redis.pcall('GET', 'redlock:marker') ~= marker or
   redis.call('PTTL', 'redlock:quarantine') ~= -2 or
   not string.find(told, '\nrole:master\r', 1, true) or
   not string.find(told, '\nmaster_replid:' .. string.match(marker, ' (%w*)'), 1, true) then
-  return {ARGV[1], 4}
+  return {ARGV[1] .. '-', 4}
 end

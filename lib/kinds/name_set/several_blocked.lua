@@ -4,7 +4,7 @@ local function blocked(lock, holder)
   local left = redis.call('PTTL', lock)
   if type(holder) == 'table' then
     local what = other_data(lock, 'string', holder) or redis.call('GET', lock)
-    return {ARGV[1], 3, left, what .. ' under ' .. lock}
+    return {ARGV[1] .. '-', 3, left, what .. ' under ' .. lock}
   end
-  return {ARGV[1], 0, left, string.sub(holder, 1, 512)}
+  return {ARGV[1] .. '-', 0, left, string.sub(holder, 1, 512)}
 end

@@ -6,7 +6,7 @@
 -- include shared/holder_text
 for i = 1, #KEYS do
   if holder_of(KEYS[i]) ~= ARGV[2] then
-    return {ARGV[1], 0}
+    return {ARGV[1] .. '-', 0}
   end
 end
 for i = 1, #KEYS do

@@ -19,6 +19,6 @@ for i = 1, count do
   end
 end
 if not all then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 return ARGV[1]

@@ -6,7 +6,7 @@
 for i = 1, #KEYS do
   local holder = holder_of(KEYS[i])
   if holder and holder ~= ARGV[2] then
-    return {ARGV[1], 0}
+    return {ARGV[1] .. '-', 0}
   end
 end
 for i = 1, #KEYS do

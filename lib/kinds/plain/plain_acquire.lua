@@ -12,6 +12,6 @@ local left, holder = redis.call('PTTL', KEYS[1]), redis.pcall('GET', KEYS[1])
 if type(holder) == 'table' then
 -- include shared/foreign_data
 -- include shared/foreign_kind
-  return {ARGV[1], 3, left, other_kind(KEYS[1], holder)}
+  return {ARGV[1] .. '-', 3, left, other_kind(KEYS[1], holder)}
 end
-return {ARGV[1], 0, left, string.sub(holder, 1, 512)}
+return {ARGV[1] .. '-', 0, left, string.sub(holder, 1, 512)}

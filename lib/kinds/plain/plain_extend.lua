@@ -6,7 +6,7 @@ if redis.pcall('GET', KEYS[1]) ~= ARGV[2] then
 -- include shared/foreign_data
 -- include shared/holder_text
   holder_of(KEYS[1])
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])

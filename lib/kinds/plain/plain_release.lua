@@ -17,6 +17,6 @@ if not holder_of(KEYS[1]) and ARGV[2] ~= '0' then
   hand_on(KEYS[1], KEYS[2], ARGV[2])
 end
 if not mine then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 return ARGV[1]

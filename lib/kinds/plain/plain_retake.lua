@@ -9,7 +9,7 @@ if not holder then
   return ARGV[1]
 end
 if holder ~= ARGV[2] then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])

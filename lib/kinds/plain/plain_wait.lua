@@ -13,7 +13,7 @@ if type(holder) == 'table' then
 -- include shared/foreign_data
 -- include shared/foreign_kind
   local what = other_kind(KEYS[1], holder)
-  return {ARGV[1], 3, redis.call('PTTL', KEYS[1]), what, -1}
+  return {ARGV[1] .. '-', 3, redis.call('PTTL', KEYS[1]), what, -1}
 end
 if not holder or holder == 'redlock:next:' .. ARGV[4] then
   redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
@@ -29,4 +29,4 @@ if not now.err then
   end
 end
 place = type(place) == 'number' and place or -1
-return {ARGV[1], 0, redis.call('PTTL', KEYS[1]), string.sub(holder, 1, 512), place}
+return {ARGV[1] .. '-', 0, redis.call('PTTL', KEYS[1]), string.sub(holder, 1, 512), place}

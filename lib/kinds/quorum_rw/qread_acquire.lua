@@ -18,4 +18,4 @@ local code, left, holder = take()
 if code == 1 then
   return ARGV[1]
 end
-return {ARGV[1], code, left, holder}
+return {ARGV[1] .. '-', code, left, holder}

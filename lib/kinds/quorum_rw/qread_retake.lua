@@ -9,7 +9,7 @@
 -- include quorum_rw/qrw_live
 -- include quorum_rw/qread
 if tidy(KEYS[1]) or writer(KEYS[1]) then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 put(KEYS[1], 'r:' .. me, ARGV[4])
 return ARGV[1]

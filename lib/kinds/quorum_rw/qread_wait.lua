@@ -25,4 +25,4 @@ end
 if code == 0 and not turn and type(readers) ~= 'table' then
   redis.pcall('SET', KEYS[3], 'wait', 'PX', ARGV[5])
 end
-return {ARGV[1], code, left, holder, code == 0 and 0 or -1}
+return {ARGV[1] .. '-', code, left, holder, code == 0 and 0 or -1}

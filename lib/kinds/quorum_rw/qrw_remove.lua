@@ -6,7 +6,7 @@ if not first[2] or tonumber(first[2]) <= now or redis.pcall('ZREM', KEYS[1], mem
 -- include quorum_rw/qrw_tidy
   local had = not tidy(KEYS[1]) and redis.call('ZSCORE', KEYS[1], member)
   if not had or tonumber(had) <= now then
-    return {ARGV[1], 0}
+    return {ARGV[1] .. '-', 0}
   end
   redis.call('ZREM', KEYS[1], member)
 end

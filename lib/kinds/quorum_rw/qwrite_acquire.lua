@@ -21,4 +21,4 @@ local code, left, holder = take_or_mark()
 if code == 1 then
   return ARGV[1]
 end
-return {ARGV[1], code, left, holder}
+return {ARGV[1] .. '-', code, left, holder}

@@ -8,13 +8,13 @@
 -- include quorum_rw/qrw_put
 -- include quorum_rw/qrw_live
 if tidy(KEYS[1]) then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 for at = 0, 1000000, 16 do
   local some = live(KEYS[1], at, 16)
   for i = 1, #some, 2 do
     if owner_of(some[i]) ~= ARGV[2] then
-      return {ARGV[1], 0}
+      return {ARGV[1] .. '-', 0}
     end
   end
   if #some < 32 then

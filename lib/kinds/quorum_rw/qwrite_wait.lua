@@ -18,4 +18,4 @@ local code, left, holder = take_or_mark()
 if code == 1 then
   return ARGV[1]
 end
-return {ARGV[1], code, left, holder, code == 0 and 0 or -1}
+return {ARGV[1] .. '-', code, left, holder, code == 0 and 0 or -1}

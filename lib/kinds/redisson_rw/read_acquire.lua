@@ -19,4 +19,4 @@ local code, left, who = take(kept_out_ms)
 if code == 1 then
   return ARGV[1]
 end
-return {ARGV[1], code, left, who}
+return {ARGV[1] .. '-', code, left, who}

@@ -6,6 +6,6 @@ local field, other = ARGV[2], ARGV[2] .. ':write'
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_extend
 if extend(field) ~= 1 then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 return ARGV[1]

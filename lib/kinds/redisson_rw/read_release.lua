@@ -12,6 +12,6 @@ if not gone then
 end
 -- include redisson_rw/rw_tell
 if gone ~= 1 then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 return ARGV[1]

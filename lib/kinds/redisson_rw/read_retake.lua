@@ -7,6 +7,6 @@
 -- include redisson_rw/rw_read
 local code = take()
 if code ~= 1 then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 return ARGV[1]

@@ -16,4 +16,4 @@ if code == 1 then
 elseif code == 0 then
   goes_in(ARGV[6])
 end
-return {ARGV[1], code, left, who, 0}
+return {ARGV[1] .. '-', code, left, who, 0}

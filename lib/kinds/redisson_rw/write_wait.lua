@@ -11,4 +11,4 @@ local code, left, who = take_or_mark()
 if code == 1 then
   return ARGV[1]
 end
-return {ARGV[1], code, left, who, 0}
+return {ARGV[1] .. '-', code, left, who, 0}

@@ -13,13 +13,13 @@ if has[2] or not string.find(has[1] or '', '^%d%d?%d?$') or
 -- include shared/redisson_count
 -- include reentrant/reentrant
   if not count_of_owner() or not among_tokens('SISMEMBER') then
-    return {ARGV[1], 0}
+    return {ARGV[1] .. '-', 0}
   end
 end
 -- include reentrant/reentrant_lasts
 local left = redis.call('PTTL', KEYS[1])
 if left >= 0 and left + ARGV[5] < redis.call('PTTL', KEYS[2]) then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 at_least(KEYS[1], ARGV[4])
 at_least(KEYS[2], ARGV[4])

@@ -9,6 +9,6 @@ if ARGV[4] ~= '0' and (left == 0 or not mine and redis.call('EXISTS', KEYS[1]) =
   redis.pcall('PUBLISH', KEYS[3], '0')
 end
 if not mine then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 return ARGV[1]

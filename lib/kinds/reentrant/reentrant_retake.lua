@@ -8,6 +8,6 @@
 -- include shared/describe_key
 -- include reentrant/reentrant_take
 if take() ~= 1 then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 return ARGV[1]

@@ -18,9 +18,9 @@ local kind, there = found(KEYS[1], true)
 local left = redis.call('PTTL', KEYS[1])
 there = there or 'string'
 if kind == 'data' or kind == 'plain' and #redis.call('GET', KEYS[1]) > 512 then
-  return {ARGV[1], 3, left, 'a ' .. there .. ' that is no lock'}
+  return {ARGV[1] .. '-', 3, left, 'a ' .. there .. ' that is no lock'}
 elseif left == -1 and ARGV[3] ~= '1' then
-  return {ARGV[1], 3, left, 'a ' .. there .. ' without an end (TTL)'}
+  return {ARGV[1] .. '-', 3, left, 'a ' .. there .. ' without an end (TTL)'}
 end
 if kind == 'read-write' and there == 'hash' then
   drop_leases()
@@ -40,6 +40,6 @@ for _, owner in ipairs(redis.pcall('LRANGE', derived('redisson_lock_queue:'), 0,
   end
 end
 if gone ~= 1 then
-  return {ARGV[1], 0}
+  return {ARGV[1] .. '-', 0}
 end
 return ARGV[1]

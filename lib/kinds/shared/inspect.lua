@@ -9,7 +9,7 @@
 -- the owner is named, and of a lock of several masters the 256 holds that end last; of those,
 -- the owner is looked for in 5000.
 -- include shared/key_kind
-local call, all, by, lines, most, many = redis.call, {}, {}, {}, 256, 0
+local call, all, by, text, most, many = redis.call, {}, {}, {}, 256, 0
 local name, own = KEYS[1], ARGV[2]
 local function add(mode, count, ms, owner)
   count = math.max(0, math.min(4294967295, tonumber(count) or 0))
@@ -64,16 +64,16 @@ for i = 1, math.min(#all, 16) do
     local lasts = size('PTTL', derived('') .. ':' .. one.owner .. ':rwlock_timeout:' .. k)
     ms, one.count = math.max(ms, lasts), one.count - (lasts == -2 and 1 or 0)
   end
-  lines[i] = string.format('%s %.0f %.0f %d ', one.mode, one.count, ms, #owner) .. owner .. '\n'
+  text[i] = string.format('%s %.0f %.0f %d ', one.mode, one.count, ms, #owner) .. owner .. '\n'
 end
 if kind == 'data' then
-  many, first, lines[1] = 0, 'a ' .. there .. ' that is no lock', there .. '\n'
+  many, first, text[1] = 0, 'a ' .. there .. ' that is no lock', there .. '\n'
 elseif kind == 'reentrant' and fair > 0 then
   kind = 'fair'
 end
 local ears = redis.pcall('PUBSUB', 'NUMSUB', derived('redisson_lock__channel:'),
   derived('redisson_rwlock:'))
-lines[0] = string.format('%s %.0f %.0f %.0f\n', kind,
+text[0] = string.format('%s %.0f %.0f %.0f\n', kind,
   fair + size('ZCARD', name .. ':redlock:queue') + (ears[2] or 0) + (ears[4] or 0),
   math.max(0, size('PTTL', name .. ':redlock:writer')), many)
-return {ARGV[1], kind == 'free' and 1 or 0, left, first or '', table.concat(lines, '', 0)}
+return {ARGV[1] .. '-', kind == 'free' and 1 or 0, left, first or '', table.concat(text, '', 0)}

@@ -126,9 +126,9 @@ void bench_script_success(struct bench_bytes *ret_bytes, const char *proof, bool
 {
     ret_bytes->replies = 1;
     ret_bytes->goes_on = fenced;
-    ret_bytes->len = (size_t)snprintf(ret_bytes->at, sizeof(ret_bytes->at), "%s$%zu\r\n%s\r\n%s",
-                                      fenced ? "*3\r\n" : "", strlen(proof), proof,
-                                      fenced ? ":1\r\n" : "");
+    ret_bytes->len = (size_t)snprintf(
+        ret_bytes->at, sizeof(ret_bytes->at),
+        fenced ? "*3\r\n$%zu\r\n%s-\r\n:1\r\n" : "$%zu\r\n%s\r\n", strlen(proof) + fenced, proof);
 }
 
 static void build_same(struct bench_requests *requests, const char *name, const char *token,
