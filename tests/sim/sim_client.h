@@ -21,6 +21,7 @@ struct sim_client_options {
     int config_agreement;
     int watch_wall_clock;
     int fencing;
+    int durable;
     const char *password;
 };
 

@@ -2,8 +2,7 @@
  * for each how often and for how long). */
 #include "config_auto.h"
 
-#include "sim_fault.h"
-#include "sim_world.h"
+#include "sim_effect.h"
 
 struct source {
     struct sim_event event; /* first */
@@ -42,7 +41,7 @@ static void on_due(struct sim_event *event)
     enum sim_fault fault = (enum sim_fault)(source - sources);
     if (sim_fault_do(fault, sim_scale(100 * SIM_US, source->longest_ns))) {
         sim_world.tally->faults[fault]++;
-        if (breaks[fault] != SIM_ASSUMPTIONS)
+        if (breaks[fault] != SIM_ASSUMPTIONS && fault != SIM_FAULT_POWER) /* it may be seen */
             sim_broke(breaks[fault]);
     }
     schedule(source);
@@ -54,6 +53,8 @@ static bool is_of_world(enum sim_fault fault)
     const struct sim_plan *plan = &sim_world.plan;
     if (fault == SIM_FAULT_WALL)
         return plan->watching;
+    if (sim_fault_is_of_disk(fault))
+        return plan->durable;
     if (fault >= SIM_FAULT_GONE) /* only there somebody sees it at once */
         return plan->strict;
     return fault < SIM_FAULT_EMPTY || plan->marked;

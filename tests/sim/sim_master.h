@@ -11,6 +11,13 @@
 /* What becomes of its data when it starts again. */
 enum sim_restart { SIM_EMPTY, SIM_WHOLE, SIM_LATE /* without the last second */ };
 
+/* What it writes down of each answer before it gives it. */
+struct sim_disk {
+    bool appendonly; /* it has an append-only file, and reads that when it starts */
+    bool everysec;   /* appendfsync; else always */
+    bool unsynced;   /* no-appendfsync-on-rewrite */
+};
+
 /* Answers that are errors, as a server in that state gives them, to the commands that it then
  * refuses (a MISCONF refuses writes; LOADING refuses nearly all; NOPERM is for scripts ...). */
 enum sim_trouble {
@@ -96,6 +103,17 @@ bool sim_master_certified(unsigned master); /* for fencing tokens, and up */
 /* It may name tokens above that number: as `redlock init` does. */
 void sim_master_certify(unsigned master, uint64_t above);
 void sim_master_script_flush(unsigned master);
+void sim_master_disk(unsigned master, const struct sim_disk *disk); /* its configuration file */
+void sim_master_config(unsigned master, const struct sim_disk *disk); /* CONFIG SET: till it ends */
+const struct sim_disk *sim_master_disk_now(unsigned master);
+const struct sim_disk *sim_master_disk_file(unsigned master);
+/* Its append-only file was switched off: it has an old one, which it reads when it starts. */
+bool sim_master_file_is_old(unsigned master);
+void sim_master_rewrite(unsigned master, bool goes_on); /* its append-only file */
+/* It has on its disk, now or when it ended, all that it has answered. */
+bool sim_master_keeps_all(unsigned master);
+/* What is on its disk has a stamp that makes its next process vote at once. */
+bool sim_master_vouches(unsigned master);
 void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* PEXPIRE */
 bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */
 /* At this rate commands that such a state concerns are answered like that. */
@@ -129,6 +147,7 @@ struct sim_master_felt {
     uint64_t stood;   /* commands that waited for the end of a pause */
     uint64_t slow;    /* commands for which it took more time than usual */
     uint64_t unknown; /* scripts asked for that it had been made to forget */
+    uint64_t looks;   /* whether it writes all to its disk first */
 };
 const struct sim_master_felt *sim_master_felt(unsigned master);
 

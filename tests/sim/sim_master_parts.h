@@ -3,6 +3,7 @@
  *
  *   sim_master.c   processes: started, killed, stopped; what the world does to them
  *   sim_wall.c     the wall clock of each
+ *   sim_disk.c     what each writes to its disk, and CONFIG
  *   sim_session.c  connections: whose command is next, and when
  *   sim_request.c  bytes to words
  *   sim_reply.c    replies to bytes
@@ -30,7 +31,7 @@ enum {
     SIM_MEMBER_MAX = 239,
     SIM_VALUE_MAX = 23,
     SIM_BUCKETS = 512, /* a power of two */
-    SIM_SCRIPTS_MAX = 144
+    SIM_SCRIPTS_MAX = 148
 };
 
 /* What sim_mark() is told of masters. */
@@ -119,11 +120,16 @@ struct sim_server {
 
     /* Work: one command after the other. */
     struct sim_event work;
-    int64_t paused_until_ns, killed_ns, low_ns, high_ns;
+    int64_t paused_until_ns, low_ns, high_ns;
+    int64_t ended_ns;  /* its last process */
+    int64_t killed_ns; /* one that may not have had all it had answered on its disk */
     struct sim_session **session, **ready;
     size_t sessions, sessions_size, readies, channels;
     uint64_t accepted, commands, troubled;
     struct sim_master_felt felt;
+    struct sim_disk disk, disk_file; /* now, and by its configuration file */
+    bool rewriting, rewritten;       /* the append-only file, since it started */
+    int64_t file_off_ns;             /* since then nothing is written to it; 0: it is */
     const char *kill_at; /* a script's name; "acquire" and "get": the native pair's, too */
     bool kill_after, dying;
 
@@ -237,8 +243,8 @@ struct sim_command {
 
 /* Execute what call->word says; the reply is in call->out. */
 void sim_command_run(struct sim_call *call);
-extern const struct sim_command sim_commands_keys[], sim_commands_lists[],
-    sim_commands_talk[]; /* name NULL: end */
+extern const struct sim_command sim_commands_config[], sim_commands_keys[],
+    sim_commands_lists[], sim_commands_talk[]; /* name NULL: end */
 void sim_run_eval(struct sim_call *call);
 void sim_run_evalsha(struct sim_call *call);
 void sim_run_script_load(struct sim_call *call);
@@ -335,6 +341,9 @@ void sim_undo_end(const struct sim_key *key);
 void sim_undo_member(const struct sim_key *key, const struct sim_member *member, bool was);
 void sim_undo_since(struct sim_server *server, int64_t since_ns);
 void sim_undo_forget(struct sim_server *server);
+/* The string that stood there then. False: there was none. */
+bool sim_undo_value(const struct sim_server *server, unsigned db, const char *name,
+                    int64_t since_ns, char *ret_value, size_t size);
 
 void sim_server_kill(struct sim_server *server);
 void sim_restart_keys(struct sim_server *server, enum sim_restart how);

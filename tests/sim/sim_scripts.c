@@ -94,7 +94,7 @@ static void learn_alone(const struct sim_known_script *known, const char *body)
     assert(n_scripts < SIM_SCRIPTS_MAX);
     struct script *script = &scripts[n_scripts++];
     script->name = known->name;
-    script->short_name = "join";
+    script->short_name = strchr(known->name, '_') + 1;
     script->body = body;
     script->len = strlen(script->body);
     script->run = known->run;
@@ -126,6 +126,7 @@ static void learn(void)
     learn_alone(&sim_scripts_lists[0], rl_lists_join);
     learn_table(true);
     learn_alone(&sim_scripts_certify[0], rl_fence_join);
+    learn_alone(&sim_scripts_marker[1], rl_marker_stamp);
 }
 
 static const struct script *by_sha(const struct sim_word *word)

@@ -8,25 +8,23 @@
 #include "kinds/lists.h"
 #include "kinds/marker.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
-enum { MARKER_MAX = 128, WHY_MAX = 16 };
-
-struct told {
-    char run[64], replication[64], why[WHY_MAX];
-    unsigned db;
-};
+enum { MARKER_MAX = 192 };
 
 bool sim_is_marker(const char *name)
 {
     return strcmp(name, RL_MARKER_KEY) == 0 || strcmp(name, RL_QUARANTINE_KEY) == 0 ||
-           strcmp(name, RL_LISTS_KEY) == 0 || strcmp(name, RL_FENCING_KEY) == 0;
+           strcmp(name, RL_LISTS_KEY) == 0 || strcmp(name, RL_FENCING_KEY) == 0 ||
+           strcmp(name, RL_DURABLE_KEY) == 0;
 }
 
 static void write_marker(const struct sim_server *server, const char *db, const char *why,
-                         char ret_text[MARKER_MAX])
+                         const char *former, char ret_text[MARKER_MAX])
 {
-    snprintf(ret_text, MARKER_MAX, "%s %s %s %s", server->run_id, server->replication, db, why);
+    snprintf(ret_text, MARKER_MAX, "%s %s %s %s%s", server->run_id, server->replication, db, why,
+             former);
 }
 
 static void put(struct sim_server *server, const struct sim_call *call, const char *name,
@@ -43,27 +41,72 @@ void sim_master_mark(unsigned master)
     struct sim_call call = {.server = server, .db = sim_masters_options()->db};
     char text[MARKER_MAX], db[16];
     snprintf(db, sizeof(db), "%u", call.db);
-    write_marker(server, db, "init", text);
+    write_marker(server, db, "init", "", text);
     put(server, &call, RL_MARKER_KEY, text, SIM_NEVER);
 }
 
+static bool take_word(const char **at, int (*is)(int), char *ret_word, size_t size)
+{
+    size_t len = 0;
+    while (is((unsigned char)(*at)[len]))
+        len++;
+    snprintf(ret_word, size, "%.*s", (int)len, *at);
+    *at += len;
+    return len < size;
+}
+
+static bool take_blank(const char **at)
+{
+    bool blank = **at == ' ';
+    *at += blank;
+    return blank;
+}
+
+bool sim_marker_read(const struct sim_key *key, struct sim_marker *ret_marker)
+{
+    *ret_marker = (struct sim_marker){.why = ""};
+    if (!key || key->type != SIM_STRING)
+        return false;
+    const char *at = key->value.bytes;
+    if (!take_word(&at, isalnum, ret_marker->run, sizeof(ret_marker->run)) || !take_blank(&at) ||
+        !take_word(&at, isalnum, ret_marker->replication, sizeof(ret_marker->replication)) ||
+        !take_blank(&at) || !take_word(&at, isdigit, ret_marker->db, sizeof(ret_marker->db)))
+        return false;
+    ret_marker->named = ret_marker->run[0] && ret_marker->db[0];
+    if (!ret_marker->named || !take_blank(&at) ||
+        !take_word(&at, islower, ret_marker->why, sizeof(ret_marker->why)))
+        return false;
+    const char *former = at;
+    take_blank(&at);
+    while (isalnum((unsigned char)*at))
+        at++;
+    snprintf(ret_marker->former, sizeof(ret_marker->former), "%s", former);
+    return ret_marker->why[0] && at == key->value.bytes + key->value.len;
+}
+
 /* Why the keys are not those that the marker tells of; NULL: they are. */
-static const char *lost(const struct sim_run *run, const struct sim_key *marker,
-                        struct told *ret_told)
+static const char *lost(struct sim_run *run, const struct sim_key *key,
+                        struct sim_marker *ret_marker)
 {
     const struct sim_server *server = run->call->server;
-    int64_t db;
-    if (!marker)
+    char former[sizeof(ret_marker->run)];
+    bool whole = sim_marker_read(key, ret_marker);
+    if (!key)
         return "missing";
-    if (marker->type != SIM_STRING ||
-        sscanf(marker->value.bytes, "%63s %63s %u %15s", ret_told->run, ret_told->replication,
-               &ret_told->db, ret_told->why) != 4)
+    if (!whole)
         return "foreign";
-    if (!sim_word_integer(sim_argv_at(run, 2), &db) || db != ret_told->db)
+    if (strcmp(ret_marker->db, sim_argv_at(run, 2)->bytes) != 0)
         return "moved";
-    if (strcmp(ret_told->run, server->run_id) != 0)
+    bool another = strcmp(ret_marker->run, server->run_id) != 0;
+    if (another && sim_kept_all(run, ret_marker)) {
+        snprintf(former, sizeof(former), "%s", ret_marker->run);
+        snprintf(ret_marker->former, sizeof(ret_marker->former), " %s", former);
+        snprintf(ret_marker->why, sizeof(ret_marker->why), "durable");
+        return NULL;
+    }
+    if (another)
         return "restarted";
-    if (strcmp(ret_told->replication, server->replication) != 0 && server->second_offset >= 0)
+    if (strcmp(ret_marker->replication, server->replication) != 0 && server->second_offset >= 0)
         return "resynced";
     return NULL;
 }
@@ -124,7 +167,7 @@ static const char *quarantine(struct sim_run *run, bool found, int64_t *ret_left
 static void join(struct sim_run *run)
 {
     struct sim_call *call = run->call;
-    struct told told = {.why = ""};
+    struct sim_marker told;
     char text[MARKER_MAX];
     int64_t left_ms;
     bool replica = call->trouble == SIM_READONLY || call->trouble == SIM_MASTERDOWN ||
@@ -136,7 +179,7 @@ static void join(struct sim_run *run)
     }
     const struct sim_key *marker = sim_script_key(run, sim_keys_at(run, 1));
     const char *found = lost(run, marker, &told), *why = found ? found : told.why;
-    write_marker(call->server, sim_argv_at(run, 2)->bytes, why, text);
+    write_marker(call->server, sim_argv_at(run, 2)->bytes, why, found ? "" : told.former, text);
     if (!error &&
         (!marker || marker->type != SIM_STRING || strcmp(marker->value.bytes, text) != 0)) {
         error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM);
@@ -179,5 +222,6 @@ bool sim_marker_stands(struct sim_run *run)
 
 const struct sim_known_script sim_scripts_marker[] = {
     {"marker_join", join},
+    {"marker_stamp", sim_run_stamp},
     {NULL, NULL},
 };

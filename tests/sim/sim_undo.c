@@ -3,7 +3,9 @@
  * brought back. */
 #include "config_auto.h"
 
-#include "sim_master_parts.h"
+#include "sim_disk.h"
+
+#include <stdio.h>
 
 struct sim_undo_entry {
     int64_t at_ns;
@@ -17,9 +19,8 @@ struct sim_undo_entry {
 };
 
 /* Forget what is too old for any crash to come. */
-static void shrink(struct sim_undo *undo)
+static void shrink(struct sim_undo *undo, int64_t since_ns)
 {
-    int64_t since_ns = sim_now_ns() - SIM_S;
     size_t old = 0;
     if (undo->count == 0)
         return;
@@ -41,7 +42,7 @@ static void enter(const struct sim_key *key, struct sim_undo_entry *entry, const
     if (undo->undoing)
         return;
     if (undo->count == undo->size) {
-        shrink(undo);
+        shrink(undo, sim_disk_kept_ns(key->server));
         if (undo->count >= undo->size / 2) {
             undo->size = 2 * undo->size + 64;
             undo->entry = sim_grown(undo->entry, undo->size * sizeof(struct sim_undo_entry));
@@ -175,4 +176,26 @@ void sim_undo_forget(struct sim_server *server)
 {
     server->undo.count = 0;
     server->undo.bytes.len = 0;
+}
+
+bool sim_undo_value(const struct sim_server *server, unsigned db, const char *name,
+                    int64_t since_ns, char *ret_value, size_t size)
+{
+    const struct sim_undo *undo = &server->undo;
+    size_t name_len = strlen(name);
+    for (size_t i = 0; i < undo->count; i++) {
+        const struct sim_undo_entry *entry = &undo->entry[i];
+        const char *bytes = undo->bytes.bytes + entry->at;
+        if (entry->at_ns <= since_ns || entry->db != db || entry->name_len != name_len ||
+            memcmp(bytes, name, name_len) != 0)
+            continue;
+        snprintf(ret_value, size, "%.*s", (int)entry->len, bytes + name_len);
+        return entry->what == WAS_STRING;
+    }
+    const struct sim_key *key =
+        sim_key_at((struct sim_server *)server, db, name, name_len);
+    if (!key || key->type != SIM_STRING)
+        return false;
+    snprintf(ret_value, size, "%s", key->value.bytes);
+    return true;
 }
