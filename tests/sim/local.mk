@@ -81,7 +81,7 @@ EXTRA_PROGRAMS = %D%/sim
 	%D%/sim_named.h %D%/sim_named_parts.h %D%/sim_named_cast.c \
 	%D%/sim_named_clock.c %D%/sim_named_detach.c %D%/sim_named_fair.c \
 	%D%/sim_named_fault.c %D%/sim_named_fit.c %D%/sim_named_keep.c \
-	%D%/sim_named_absent.c %D%/sim_named_fence.c %D%/sim_named_follow.c %D%/sim_named_marker.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
+	%D%/sim_named_absent.c %D%/sim_named_fence.c %D%/sim_named_follow.c %D%/sim_named_marker.c %D%/sim_named_durable.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
 	%D%/sim_named_nested.c %D%/sim_named_rw.c %D%/sim_named_several.c \
 	%D%/sim_named_shared.c %D%/sim_named_take.c %D%/sim_named_undo.c \
 	%D%/sim_named_wait.c %D%/sim_named_watch.c %D%/sim_named_members.c %D%/sim_named_back.c %D%/sim_small.c %D%/sim_small.h \

@@ -117,7 +117,7 @@ bool sim_master_vouches(unsigned master)
 {
     const struct sim_server *server = sim_server(master);
     unsigned db = sim_masters_options()->db;
-    int64_t since_ns = sim_disk_since_ns(server);
+    int64_t since_ns = server->up ? sim_disk_kept_ns(server) : sim_disk_since_ns(server);
     char marker[VALUE_MAX], stamp[VALUE_MAX];
     if (!server->disk_file.appendonly ||
         !sim_undo_value(server, db, RL_MARKER_KEY, since_ns, marker, sizeof(marker)) ||

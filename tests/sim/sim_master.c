@@ -162,11 +162,13 @@ void sim_tell_lost(const struct sim_server *server, bool torn, bool evicted)
 
 void sim_master_start(unsigned master, enum sim_restart how)
 {
-    static const char *const modes[] = {"empty", "with all keys", "without the last second"};
+    static const char *const modes[] = {"empty", "with all keys", "without the last second",
+                                        "from an old file"};
     struct sim_server *server = sim_server(master);
     sim_server_kill(server);
     sim_mark(SIM_MARK_MASTER, master, 1 + (uint64_t)how);
-    sim_tell("n%u restarts %s", master + 1, modes[how]);
+    bool old = how == SIM_LATE && server->file_off_ns > 0;
+    sim_tell("n%u restarts %s", master + 1, modes[old ? SIM_LATE + 1 : how]);
     sim_restart_keys(server, how);
     if (how != SIM_WHOLE) {
         server->killed_ns = server->ended_ns;

@@ -112,7 +112,8 @@ bool sim_master_file_is_old(unsigned master);
 void sim_master_rewrite(unsigned master, bool goes_on); /* its append-only file */
 /* It has on its disk, now or when it ended, all that it has answered. */
 bool sim_master_keeps_all(unsigned master);
-/* What is on its disk has a stamp that makes its next process vote at once. */
+/* What is on its disk, now or when it ended, has a stamp that makes its next process vote at
+ * once. */
 bool sim_master_vouches(unsigned master);
 void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* PEXPIRE */
 bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */
