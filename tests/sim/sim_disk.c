@@ -4,12 +4,8 @@
 
 #include "sim_disk.h"
 
-#include "kinds/marker.h"
-
 #include <fnmatch.h>
 #include <stdio.h>
-
-enum { VALUE_MAX = 160 };
 
 void sim_disk_begin(struct sim_server *server)
 {
@@ -113,18 +109,28 @@ bool sim_master_keeps_all(unsigned master)
     return sim_disk_keeps_all(sim_server(master));
 }
 
-bool sim_master_vouches(unsigned master)
+/* ---- whether somebody has looked ----------------------------------------------------------- */
+
+void sim_disk_vouch(struct sim_server *server)
+{
+    if (server->vouched_ns <= server->doubted_ns)
+        server->vouched_ns = sim_now_ns();
+}
+
+void sim_disk_doubt(struct sim_server *server)
+{
+    if (server->doubted_ns < server->vouched_ns)
+        server->doubted_ns = sim_now_ns();
+}
+
+bool sim_master_vouched(unsigned master)
 {
     const struct sim_server *server = sim_server(master);
-    unsigned db = sim_masters_options()->db;
     int64_t since_ns = server->up ? sim_disk_kept_ns(server) : sim_disk_since_ns(server);
-    char marker[VALUE_MAX], stamp[VALUE_MAX];
-    if (!server->disk_file.appendonly ||
-        !sim_undo_value(server, db, RL_MARKER_KEY, since_ns, marker, sizeof(marker)) ||
-        !sim_undo_value(server, db, RL_DURABLE_KEY, since_ns, stamp, sizeof(stamp)))
+    if (server->vouched_ns == 0 || !server->disk_file.appendonly)
         return false;
-    size_t len = strlen(stamp);
-    return strncmp(marker, stamp, len) == 0 && marker[len] == ' ';
+    return since_ns < server->doubted_ns ||
+           (server->vouched_ns > server->doubted_ns && since_ns >= server->vouched_ns);
 }
 
 /* ---- CONFIG ------------------------------------------------------------------------------- */
@@ -153,11 +159,13 @@ static bool is_asked(const struct sim_call *call, enum setting setting)
 static void run_get(struct sim_call *call)
 {
     size_t count = 0;
+    const struct sim_disk *disk = &call->server->disk;
+    call->session->heard_durable = !disk->everysec && !disk->unsynced;
     for (int i = 0; i < SETTINGS; i++)
         count += is_asked(call, (enum setting)i);
     sim_put_array(call->out, 2 * count);
     for (int i = 0; i < SETTINGS; i++) {
-        const char *value = value_of(&call->server->disk, (enum setting)i);
+        const char *value = value_of(disk, (enum setting)i);
         if (!is_asked(call, (enum setting)i))
             continue;
         sim_put_bulk(call->out, names[i], strlen(names[i]));

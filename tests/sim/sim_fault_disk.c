@@ -44,9 +44,9 @@ void sim_fault_undo_to_disk(const struct sim_effect *effect)
     }
 }
 
-/* A master that has written all to its disk first has all of it. What is lost of another's must
- * not be vouched for by a stamp: where the world keeps to that, the process alone has ended, or
- * nobody starts it from an old file. */
+/* A master that has written all to its disk first has all of it. What another one loses nobody
+ * must have vouched for: where the world keeps to that and no look has seen it, the process alone
+ * has ended, or nobody starts it from an old file. */
 enum sim_restart sim_fault_left(unsigned master, enum sim_restart how)
 {
     bool old = sim_master_file_is_old(master);
@@ -56,7 +56,7 @@ enum sim_restart sim_fault_left(unsigned master, enum sim_restart how)
         return SIM_WHOLE;
     if (how == SIM_EMPTY || (how == SIM_WHOLE && !old))
         return how;
-    if (!sim_master_vouches(master))
+    if (!sim_master_vouched(master))
         return SIM_LATE;
     if (sim_world.plan.breaks != SIM_SYNCED)
         return old ? SIM_EMPTY : SIM_WHOLE;

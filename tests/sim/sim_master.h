@@ -112,9 +112,9 @@ bool sim_master_file_is_old(unsigned master);
 void sim_master_rewrite(unsigned master, bool goes_on); /* its append-only file */
 /* It has on its disk, now or when it ended, all that it has answered. */
 bool sim_master_keeps_all(unsigned master);
-/* What is on its disk, now or when it ended, has a stamp that makes its next process vote at
- * once. */
-bool sim_master_vouches(unsigned master);
+/* By what is on its disk, now or when it ended, its next process may vote at once: the last look
+ * that is there was one of a durable master. */
+bool sim_master_vouched(unsigned master);
 void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* PEXPIRE */
 bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */
 /* At this rate commands that such a state concerns are answered like that. */

@@ -130,6 +130,7 @@ struct sim_server {
     struct sim_disk disk, disk_file; /* now, and by its configuration file */
     bool rewriting, rewritten;       /* the append-only file, since it started */
     int64_t file_off_ns;             /* since then nothing is written to it; 0: it is */
+    int64_t vouched_ns, doubted_ns;  /* a look that was right has first told so; 0: never */
     const char *kill_at; /* a script's name; "acquire" and "get": the native pair's, too */
     bool kill_after, dying;
 
@@ -175,6 +176,7 @@ struct sim_session {
     size_t place, ready_place; /* among the server's; SIZE_MAX: not ready */
     bool running, ends;        /* in a command; to be closed behind its reply */
     bool authenticated;
+    bool heard_durable; /* by CONFIG */
     unsigned db;
     size_t channels;
     struct sim_channel channel[SIM_CHANNELS_MAX];
@@ -341,9 +343,6 @@ void sim_undo_end(const struct sim_key *key);
 void sim_undo_member(const struct sim_key *key, const struct sim_member *member, bool was);
 void sim_undo_since(struct sim_server *server, int64_t since_ns);
 void sim_undo_forget(struct sim_server *server);
-/* The string that stood there then. False: there was none. */
-bool sim_undo_value(const struct sim_server *server, unsigned db, const char *name,
-                    int64_t since_ns, char *ret_value, size_t size);
 
 void sim_server_kill(struct sim_server *server);
 void sim_restart_keys(struct sim_server *server, enum sim_restart how);

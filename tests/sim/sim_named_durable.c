@@ -125,7 +125,7 @@ static void durable_no_more(void)
     sim_pass_ms(1500);
     takes_it(ann);
     sim_pass_ms(100);
-    sim_expect(!sim_master_vouches(1));
+    sim_expect(!sim_master_vouched(1));
     restarts(1, SIM_LATE);
     cat_waits(ann);
 }
@@ -200,7 +200,7 @@ static void durable_no_more_and_nobody_has_looked(void)
     sim_master_config(1, &everysec);
     sim_expect(sim_takes(ann, 2000, ONCE) == REDLOCK_OK);
     sim_pass_ms(200);
-    sim_expect(sim_master_vouches(1));
+    sim_expect(sim_master_vouched(1));
     sim_broke(SIM_SYNCED);
     restarts(1, SIM_LATE);
     cat_has_it_as_well(ann);
@@ -215,7 +215,7 @@ static void durable_file_switched_off(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
     sim_pass_ms(1500);
     takes_it(ann);
-    sim_expect(sim_master_vouches(1));
+    sim_expect(sim_master_vouched(1));
     sim_broke(SIM_SYNCED);
     restarts(1, SIM_LATE);
     cat_has_it_as_well(ann);

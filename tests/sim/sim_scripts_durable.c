@@ -55,6 +55,11 @@ static const char *wrong_in(const struct sim_server *server)
     return "";
 }
 
+static bool stands_for(const struct sim_server *server, const struct sim_marker *marker)
+{
+    return marker->named && strcmp(marker->run, server->run_id) == 0;
+}
+
 static void tell(const struct sim_run *run, const char *why, bool changed)
 {
     const struct sim_call *call = run->call;
@@ -92,6 +97,11 @@ void sim_run_stamp(struct sim_run *run)
         sim_script_fail(run, where, error);
         return;
     }
+    bool fits = stands_for(call->server, &marker) && call->session->heard_durable;
+    if (fits && wrong_in(call->server)[0] == '\0')
+        sim_disk_vouch(call->server);
+    else
+        sim_disk_doubt(call->server);
     run->answered = run->yes = true;
     sim_put_array(call->out, 2);
     sim_put_bulk(call->out, sim_argv_at(run, 1)->bytes, sim_argv_at(run, 1)->len);

@@ -2,6 +2,7 @@
  * quarantine. The keys are told to no oracle, for they are no locks. */
 #include "config_auto.h"
 
+#include "sim_disk.h"
 #include "sim_script_parts.h"
 
 #include "kinds/fencing.h"
@@ -188,10 +189,13 @@ static void join(struct sim_run *run)
     }
     if (!error)
         error = quarantine(run, found, &left_ms);
-    if (error)
+    if (error) {
         sim_script_fail(run, "redis.call('SET'", error);
-    else
-        answer(run, why, left_ms, text);
+        return;
+    }
+    if (!told.named || strcmp(told.run, call->server->run_id) != 0) /* who was stamped is gone */
+        sim_disk_doubt(call->server);
+    answer(run, why, left_ms, text);
 }
 
 /* The last argument is the marker as its client has read it. */

@@ -5,8 +5,6 @@
 
 #include "sim_disk.h"
 
-#include <stdio.h>
-
 struct sim_undo_entry {
     int64_t at_ns;
     enum { WAS_ABSENT, WAS_STRING, WAS_LIST, WAS_ENDING, WAS_MEMBER, WAS_NO_MEMBER } what;
@@ -176,26 +174,4 @@ void sim_undo_forget(struct sim_server *server)
 {
     server->undo.count = 0;
     server->undo.bytes.len = 0;
-}
-
-bool sim_undo_value(const struct sim_server *server, unsigned db, const char *name,
-                    int64_t since_ns, char *ret_value, size_t size)
-{
-    const struct sim_undo *undo = &server->undo;
-    size_t name_len = strlen(name);
-    for (size_t i = 0; i < undo->count; i++) {
-        const struct sim_undo_entry *entry = &undo->entry[i];
-        const char *bytes = undo->bytes.bytes + entry->at;
-        if (entry->at_ns <= since_ns || entry->db != db || entry->name_len != name_len ||
-            memcmp(bytes, name, name_len) != 0)
-            continue;
-        snprintf(ret_value, size, "%.*s", (int)entry->len, bytes + name_len);
-        return entry->what == WAS_STRING;
-    }
-    const struct sim_key *key =
-        sim_key_at((struct sim_server *)server, db, name, name_len);
-    if (!key || key->type != SIM_STRING)
-        return false;
-    snprintf(ret_value, size, "%s", key->value.bytes);
-    return true;
 }
