@@ -87,6 +87,14 @@ unsigned sim_masters_behind(const char *names, const char *token, int64_t until_
     return count;
 }
 
+/* A tenth less: clocks. */
+bool sim_may_have_forgotten(unsigned master, int64_t max_ttl_ns)
+{
+    const struct sim_server *server = sim_server(master);
+    int64_t over_ns = server->killed_ns + max_ttl_ns - max_ttl_ns / 10;
+    return server->killed_ns > 0 && sim_now_ns() < over_ns;
+}
+
 unsigned sim_masters_with(const char *token, int64_t max_ttl_ns)
 {
     unsigned count = 0;

@@ -8,6 +8,7 @@ const char *sim_oracle_name(enum sim_oracle oracle);
 const char *sim_assumption_name(enum sim_assumption assumption);
 unsigned sim_assumptions_broken(void); /* a bit each */
 extern bool sim_oracle_strict; /* fencing tokens are excused by nothing but two lists */
+extern int64_t sim_oracle_max_ttl_ns; /* all have a guard for so long; 0: not all */
 
 /* sim_holds.c */
 void sim_holds_begin(void);
@@ -22,6 +23,9 @@ const char *sim_holder(const struct sim_hold *hold); /* its process's name */
  * more than max-ttl. */
 unsigned sim_masters_behind(const char *names, const char *token, int64_t until_ns,
                             int64_t max_ttl_ns);
+
+/* Has this one died since so that a lock may stand which it has forgotten? */
+bool sim_may_have_forgotten(unsigned master, int64_t max_ttl_ns);
 
 /* How many have anything under it now, and were not killed since it may have been given. */
 unsigned sim_masters_with(const char *token, int64_t max_ttl_ns);

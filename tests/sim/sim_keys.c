@@ -49,6 +49,10 @@ static void look_at_taken(const struct sim_changed *changed)
     else if (!kept(changed->after) && changed->argument &&
              strcmp(changed->after, changed->argument) != 0)
         found(changed, "the lock is taken for another token");
+    if (!kept(changed->after) && changed->by &&
+        sim_may_have_forgotten(changed->master, sim_oracle_max_ttl_ns))
+        sim_found(SIM_TOO_SOON, "n%u gives %s to %s (%s), and may have forgotten another's",
+                  changed->master + 1, changed->name, changed->by->name, changed->command);
 }
 
 static void look_at_deleted(const struct sim_changed *changed)

@@ -123,6 +123,7 @@ struct sim_server {
     int64_t paused_until_ns, low_ns, high_ns;
     int64_t ended_ns;  /* its last process */
     int64_t killed_ns; /* one that may not have had all it had answered on its disk */
+    int64_t former_ns; /* the same, before that one */
     struct sim_session **session, **ready;
     size_t sessions, sessions_size, readies, channels;
     uint64_t accepted, commands, troubled;

@@ -169,6 +169,62 @@ static void durable_master_rewrites(void)
     sim_expect(sim_takes(cat, 1000, ONCE) != REDLOCK_OK);
 }
 
+/* n2 reads an older dump, which has the stamp, too. */
+static void reads_a_dump(bool switched_on)
+{
+    struct sim_player *ann = ann_and_durable_masters();
+    sim_pass_ms(1100);
+    sim_curtain();
+    takes_it(ann);
+    sim_pass_ms(100);
+    sim_master_kill(1);
+    sim_master_disk(1, &no_file);
+    sim_master_start(1, SIM_LATE);
+    if (switched_on)
+        sim_master_config(1, &always);
+    cat_waits(ann);
+}
+
+static void durable_process_read_a_dump(void)
+{
+    reads_a_dump(false);
+}
+
+static void durable_file_switched_on_later(void)
+{
+    reads_a_dump(true);
+}
+
+/* n4 is as durable, and was restarted, but none of its processes has ann's key. */
+static void durable_server_of_another_list(void)
+{
+    sim_stage_with_spare(3);
+    for (unsigned i = 0; i < 4; i++) {
+        sim_master_disk(i, &always);
+        sim_master_mark(i);
+    }
+    struct sim_player *ann = sim_is_there("ann", &durable);
+    sim_delay_ms(ann, 2, 20000, 1);
+    struct sim_player *bob = sim_enters("bob", &durable);
+    sim_path_lead(bob->proc, 1, 3);
+    sim_path_reset(bob->proc, 1);
+    bob->names = "other";
+    sim_expect(sim_takes(bob, 1000, 500) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_curtain();
+    takes_it(ann);
+    restarts(3, SIM_WHOLE);
+    sim_expect(sim_takes(bob, 1000, 50) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+    sim_path_lead(ann->proc, 1, 3);
+    sim_path_reset(ann->proc, 1);
+    sim_pass_ms(100);
+    sim_expect(ann->told_lost == 1);
+    sim_expect(sim_asks_validity(ann) == 0);
+}
+
 /* bob has not the setting, and comes first: he makes n2 wait for all. */
 static void durable_met_without_the_setting(void)
 {
@@ -245,6 +301,18 @@ const struct sim_scenario sim_named_durable[] = {
      "A look finds that n2 rewrites its file, and withdraws its stamp. n2 is restarted, and "
      "waits.",
      durable_master_rewrites},
+    {"durable-process-read-a-dump",
+     "CE3. n2 is restarted without an append-only file, and reads an older dump: the stamp is "
+     "in that,\ntoo, and it does not vote.",
+     durable_process_read_a_dump},
+    {"durable-file-switched-on-later",
+     "CE3. The same, and the file is switched on before anybody looks. It is written from what "
+     "was read.",
+     durable_file_switched_on_later},
+    {"durable-server-of-another-list",
+     "CE4. n2's name leads to n4, which has all keys of its own process before, and was never "
+     "n2. What n2\ngranted is void.",
+     durable_server_of_another_list},
     {"durable-met-without-the-setting",
      "n2 is restarted, and bob comes first, who has `durable off`: n2 is quarantined for all, "
      "and ann's\nlock is lost.",

@@ -35,6 +35,7 @@ const char *sim_oracle_name(enum sim_oracle oracle)
         [SIM_UNFAIR] = "unfair",
         [SIM_WRONG_RESULT] = "wrong result",
         [SIM_UNFENCED] = "unfenced",
+        [SIM_TOO_SOON] = "too soon",
     };
     return names[oracle];
 }
@@ -56,6 +57,7 @@ void sim_oracle_begin(void)
     memset(&verdict, 0, sizeof(verdict));
     memset(calls, 0, sizeof(calls));
     broken = 0;
+    sim_oracle_max_ttl_ns = 0;
     last_call = 0;
     sim_holds_begin();
     sim_order_begin();
@@ -104,6 +106,7 @@ static bool any_evicted(void)
 }
 
 bool sim_oracle_strict;
+int64_t sim_oracle_max_ttl_ns;
 
 /* What a broken assumption can cost: that two have the lock. All are served all the same, but
  * for one thing: who waits for a fair lock and is gone is taken for Redisson's, and waited for
@@ -119,7 +122,8 @@ static bool excused(enum sim_oracle oracle)
                        1u << SIM_SYNCED;
     if (oracle == SIM_UNFENCED)
         return broken & (sim_oracle_strict ? 1u << SIM_ONE_LIST : forgets);
-    return broken && (oracle == SIM_OVERLAP || (oracle == SIM_STARVED && any_evicted()));
+    return broken && (oracle == SIM_OVERLAP || oracle == SIM_TOO_SOON ||
+                      (oracle == SIM_STARVED && any_evicted()));
 }
 
 void sim_found(enum sim_oracle oracle, const char *format, ...)

@@ -18,6 +18,7 @@
  *                  or a clock that kept time is blamed
  *   unfair         one who waits for a fair lock is overtaken
  *   unfenced       a fencing token is not above that of an earlier hold
+ *   too soon       a master gives a lock that may have forgotten another one
  */
 #ifndef SIM_ORACLE_H
 #define SIM_ORACLE_H
@@ -52,6 +53,7 @@ enum sim_oracle {
     SIM_UNFAIR,
     SIM_WRONG_RESULT,
     SIM_UNFENCED,
+    SIM_TOO_SOON,
     SIM_ORACLES
 };
 

@@ -234,6 +234,8 @@ static void begin_masters(void)
     };
     sim_masters_begin(&options);
     sim_oracle_strict = plan->certified;
+    if (plan->breaks != SIM_GUARD_ON)
+        sim_oracle_max_ttl_ns = plan->options.max_ttl_ms * SIM_MS;
     for (unsigned i = 0; i < plan->masters; i++) {
         if (plan->certified)
             sim_master_certify(i, 0);
