@@ -68,6 +68,8 @@ sim_real_pair = $(sim_master_rig) %D%/sim_real_pair.c %D%/sim_real_pair.h %D%/si
 %C%_test_sim_master_life_SOURCES = %D%/test_sim_master_life.c $(sim_master_one)
 %C%_test_sim_master_real_SOURCES = %D%/test_sim_master_real.c $(sim_real_pair)
 %C%_test_sim_master_states_SOURCES = %D%/test_sim_master_states.c $(sim_real_pair)
+%C%_test_sim_master_durable_SOURCES = %D%/test_sim_master_durable.c $(sim_real_pair)
+%C%_test_sim_master_disk_SOURCES = %D%/test_sim_master_disk.c $(sim_master_one)
 
 # The simulator itself. It is no test: tests/sim/sim_check.sh runs it for a moment, `make sim` and
 # `make soak` for longer.

@@ -150,7 +150,7 @@ static const char *value_of(const struct sim_disk *disk, enum setting setting)
 static bool is_asked(const struct sim_call *call, enum setting setting)
 {
     for (unsigned i = 2; i < call->words; i++) {
-        if (fnmatch(call->word[i].bytes, names[setting], FNM_CASEFOLD) == 0)
+        if (fnmatch(call->word[i].bytes, names[setting], 0) == 0)
             return true;
     }
     return false;

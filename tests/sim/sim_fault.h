@@ -61,7 +61,7 @@
     X(FSYNC, "appendfsync changed", SIM_ASSUMPTIONS)                                         \
     X(NO_FILE, "append-only file switched off", SIM_ASSUMPTIONS)                             \
     X(REWRITE, "append-only file rewritten", SIM_ASSUMPTIONS)                                \
-    X(POWER, "power lost after a change", SIM_SYNCED)
+    X(POWER, "power lost after a change", SIM_ASSUMPTIONS)
 
 enum sim_fault {
 #define SIM_FAULT_ENUM(name, word, breaks) SIM_FAULT_##name,

@@ -25,7 +25,9 @@ static void change(const struct sim_effect *effect, bool done)
 
 void sim_fault_do_to_disk(struct sim_effect *effect)
 {
-    effect->felt = effect->fault == SIM_FAULT_POWER;
+    if (effect->fault == SIM_FAULT_POWER) /* it waits for a look, or does not */
+        effect->felt =
+            sim_world.plan.breaks == SIM_SYNCED || !sim_master_vouched(effect->master);
     if (effect->fault == SIM_FAULT_REWRITE)
         sim_master_rewrite(effect->master, true);
     else

@@ -41,7 +41,7 @@ static void on_due(struct sim_event *event)
     enum sim_fault fault = (enum sim_fault)(source - sources);
     if (sim_fault_do(fault, sim_scale(100 * SIM_US, source->longest_ns))) {
         sim_world.tally->faults[fault]++;
-        if (breaks[fault] != SIM_ASSUMPTIONS && fault != SIM_FAULT_POWER) /* it may be seen */
+        if (breaks[fault] != SIM_ASSUMPTIONS)
             sim_broke(breaks[fault]);
     }
     schedule(source);
@@ -73,6 +73,7 @@ void sim_faults_begin(int64_t end_ns)
         if (!is_of_world((enum sim_fault)i))
             continue;
         bool on = breaks[i] == SIM_ASSUMPTIONS ? sim_chance(part) : breaks[i] == plan->breaks;
+        on |= i == SIM_FAULT_POWER && plan->breaks == SIM_SYNCED;
         source->mean_ns = sim_scale(plan->work_ns / 64 + SIM_MS, plan->work_ns);
         source->longest_ns = sim_scale(2 * SIM_MS, 2 * SIM_S);
         if (on && sim_fault_means_something((enum sim_fault)i))
