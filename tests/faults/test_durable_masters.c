@@ -283,6 +283,42 @@ START_TEST(flushed_and_promoted_masters_wait)
 }
 END_TEST
 
+/* Its end can't be written to a file that is off, and that is read at the next start. Nothing
+ * tells: docs/MARKERS.md says so. */
+START_TEST(stamp_stays_in_file_that_was_switched_off)
+{
+    start_marked(1, always);
+    stamp();
+    master_do(masters, 0, "CONFIG", "SET", "appendonly", "no", NULL);
+    redlock *client = open_with(DURABLE, 1);
+    ck_assert(wait_until(!all_stamped(), 5000));
+    redlock_close(client);
+    master_restart(masters, 0, false);
+    ck_assert_str_eq(join_by_hand(), "durable");
+    masters_stop(masters);
+}
+END_TEST
+
+/* A replica writes its master's stamp to a file of its own. Nor does that tell. */
+START_TEST(replica_that_is_restarted_has_its_masters_stamp)
+{
+    char port[16];
+    start_marked(2, always);
+    redlock *client = open_with(DURABLE, 2);
+    ck_assert(wait_until(all_stamped(), 5000));
+    redlock_close(client);
+    snprintf(port, sizeof(port), "%d", masters->node[1].tcp_at.port);
+    master_do(masters, 1, "CONFIG", "SET", "repl-diskless-sync-delay", "0", NULL);
+    master_do(masters, 0, "REPLICAOF", "127.0.0.1", port, NULL);
+    ck_assert(wait_until(strstr(master_do(masters, 0, "INFO", "replication", NULL).text,
+                                "master_link_status:up") != NULL,
+                         20000));
+    master_restart(masters, 0, false);
+    ck_assert_str_eq(join_by_hand(), "durable");
+    masters_stop(masters);
+}
+END_TEST
+
 /* Another server in the place of the one that a client knows: its marker says that it has all
  * keys of some process. That must have been the one which was known. */
 START_TEST(stamp_of_another_master_proves_nothing)
@@ -334,6 +370,8 @@ int main(void)
     tcase_add_test(tcase, stamp_is_good_for_one_process);
     tcase_add_loop_test(tcase, process_that_did_not_read_append_only_file_waits, 0, 2);
     tcase_add_test(tcase, flushed_and_promoted_masters_wait);
+    tcase_add_test(tcase, stamp_stays_in_file_that_was_switched_off);
+    tcase_add_test(tcase, replica_that_is_restarted_has_its_masters_stamp);
     tcase_add_loop_test(tcase, stamp_of_another_master_proves_nothing, 0, 2);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

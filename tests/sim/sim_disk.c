@@ -20,10 +20,13 @@ bool sim_disk_keeps_all(const struct sim_server *server)
     return disk->appendonly && !disk->everysec && !(disk->unsynced && server->rewriting);
 }
 
+/* What the process has read is on the disk. */
 static int64_t since_ns_of(const struct sim_server *server, int64_t end_ns)
 {
-    bool off = server->file_off_ns > 0 && server->file_off_ns < end_ns - SIM_S;
-    return off ? server->file_off_ns : end_ns - SIM_S;
+    int64_t since_ns = end_ns - SIM_S;
+    if (server->file_off_ns > 0 && server->file_off_ns < since_ns)
+        since_ns = server->file_off_ns;
+    return server->begun_ns > 0 && since_ns < server->begun_ns ? server->begun_ns : since_ns;
 }
 
 int64_t sim_disk_since_ns(const struct sim_server *server)

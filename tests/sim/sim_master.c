@@ -178,6 +178,7 @@ void sim_master_start(unsigned master, enum sim_restart how)
         sim_tell_lost(server, how == SIM_LATE, false);
     }
     sim_disk_begin(server);
+    server->begun_ns = sim_now_ns();
     server->up = true;
     server->started_s = sim_wall_ns(server) / SIM_S;
     draw_run_id(server);

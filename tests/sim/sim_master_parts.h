@@ -121,6 +121,7 @@ struct sim_server {
     /* Work: one command after the other. */
     struct sim_event work;
     int64_t paused_until_ns, low_ns, high_ns;
+    int64_t begun_ns;  /* its process; 0: with the world */
     int64_t ended_ns;  /* its last process */
     int64_t killed_ns; /* one that may not have had all it had answered on its disk */
     int64_t former_ns; /* the same, before that one */
