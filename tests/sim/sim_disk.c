@@ -14,10 +14,29 @@ void sim_disk_begin(struct sim_server *server)
     server->file_off_ns = 0;
 }
 
-bool sim_disk_keeps_all(const struct sim_server *server)
+static bool keeps_all(const struct sim_server *server)
 {
     const struct sim_disk *disk = &server->disk;
     return disk->appendonly && !disk->everysec && !(disk->unsynced && server->rewriting);
+}
+
+void sim_disk_end(struct sim_server *server)
+{
+    server->ended_ns = sim_now_ns();
+    server->former_ns = server->killed_ns;
+    if (!keeps_all(server))
+        server->killed_ns = server->ended_ns;
+}
+
+/* Nobody has to wait for a process that has all keys by its file. */
+void sim_disk_follow(struct sim_server *server, enum sim_restart how)
+{
+    if (how != SIM_WHOLE)
+        server->killed_ns = server->ended_ns;
+    else if (server->disk_file.appendonly)
+        server->killed_ns = server->former_ns;
+    sim_disk_begin(server);
+    server->begun_ns = sim_now_ns();
 }
 
 /* What the process has read is on the disk. */
@@ -49,7 +68,7 @@ void sim_disk_info(const struct sim_server *server, char *ret_text, size_t size)
                  server->disk.appendonly, server->rewriting, server->rewritten ? 0 : -1);
 }
 
-/* ---- what the world does ------------------------------------------------------------------ */
+/* ---- what the world does ---------------------------------------------------------------- */
 
 void sim_master_disk(unsigned master, const struct sim_disk *disk)
 {
@@ -109,10 +128,10 @@ void sim_master_rewrite(unsigned master, bool goes_on)
 
 bool sim_master_keeps_all(unsigned master)
 {
-    return sim_disk_keeps_all(sim_server(master));
+    return keeps_all(sim_server(master));
 }
 
-/* ---- whether somebody has looked ----------------------------------------------------------- */
+/* ---- whether somebody has looked -------------------------------------------------------- */
 
 void sim_disk_vouch(struct sim_server *server)
 {
@@ -136,7 +155,7 @@ bool sim_master_vouched(unsigned master)
            (server->vouched_ns > server->doubted_ns && since_ns >= server->vouched_ns);
 }
 
-/* ---- CONFIG ------------------------------------------------------------------------------- */
+/* ---- CONFIG ----------------------------------------------------------------------------- */
 
 enum setting { APPENDONLY, APPENDFSYNC, UNSYNCED, SETTINGS };
 

@@ -4,11 +4,12 @@
 
 #include "sim_master_parts.h"
 
-/* A process begins, with what its configuration file says. */
+/* A process has what its configuration file says. */
 void sim_disk_begin(struct sim_server *server);
 
-/* Would it have all of its keys if it ended now? */
-bool sim_disk_keeps_all(const struct sim_server *server);
+/* One has ended; another one follows, with such keys: may a lock be forgotten? */
+void sim_disk_end(struct sim_server *server);
+void sim_disk_follow(struct sim_server *server, enum sim_restart how);
 
 /* If it has ended, and its machine with it: what it did later than this is lost. */
 int64_t sim_disk_since_ns(const struct sim_server *server);

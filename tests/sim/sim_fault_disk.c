@@ -46,9 +46,9 @@ void sim_fault_undo_to_disk(const struct sim_effect *effect)
     }
 }
 
-/* A master that has written all to its disk first has all of it. What another one loses nobody
- * must have vouched for: where the world keeps to that and no look has seen it, the process alone
- * has ended, or nobody starts it from an old file. */
+/* A master that has written all to its disk first has all of it. For what another one loses
+ * nobody must vouch. Where a stamp may do so, and the world keeps to that, the process alone has
+ * ended, or nobody starts it from an old file. */
 enum sim_restart sim_fault_left(unsigned master, enum sim_restart how)
 {
     bool old = sim_master_file_is_old(master);

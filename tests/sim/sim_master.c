@@ -125,10 +125,7 @@ void sim_server_kill(struct sim_server *server)
         server->kill_at = NULL;
     server->up = false;
     server->dying = false;
-    server->ended_ns = sim_now_ns();
-    server->former_ns = server->killed_ns;
-    if (!sim_disk_keeps_all(server))
-        server->killed_ns = server->ended_ns;
+    sim_disk_end(server);
     server->paused_until_ns = 0;
     memset(server->scripts_known, 0, sizeof(server->scripts_known));
     memset(server->scripts_forgotten, 0, sizeof(server->scripts_forgotten));
@@ -171,14 +168,9 @@ void sim_master_start(unsigned master, enum sim_restart how)
     bool old = how == SIM_LATE && server->file_off_ns > 0;
     sim_tell("n%u restarts %s", master + 1, modes[old ? SIM_LATE + 1 : how]);
     sim_restart_keys(server, how);
-    if (how == SIM_WHOLE && server->disk_file.appendonly)
-        server->killed_ns = server->former_ns;
-    if (how != SIM_WHOLE) {
-        server->killed_ns = server->ended_ns;
+    if (how != SIM_WHOLE)
         sim_tell_lost(server, how == SIM_LATE, false);
-    }
-    sim_disk_begin(server);
-    server->begun_ns = sim_now_ns();
+    sim_disk_follow(server, how);
     server->up = true;
     server->started_s = sim_wall_ns(server) / SIM_S;
     draw_run_id(server);

@@ -104,7 +104,7 @@ bool sim_master_certified(unsigned master); /* for fencing tokens, and up */
 void sim_master_certify(unsigned master, uint64_t above);
 void sim_master_script_flush(unsigned master);
 void sim_master_disk(unsigned master, const struct sim_disk *disk); /* its configuration file */
-void sim_master_config(unsigned master, const struct sim_disk *disk); /* CONFIG SET: till it ends */
+void sim_master_config(unsigned master, const struct sim_disk *disk); /* CONFIG SET */
 const struct sim_disk *sim_master_disk_now(unsigned master);
 const struct sim_disk *sim_master_disk_file(unsigned master);
 /* Its append-only file was switched off: it has an old one, which it reads when it starts. */
@@ -112,8 +112,8 @@ bool sim_master_file_is_old(unsigned master);
 void sim_master_rewrite(unsigned master, bool goes_on); /* its append-only file */
 /* It has on its disk, now or when it ended, all that it has answered. */
 bool sim_master_keeps_all(unsigned master);
-/* By what is on its disk, now or when it ended, its next process may vote at once: the last look
- * that is there was one of a durable master. */
+/* By what is on its disk, now or when it ended, its next process may vote at once: the last
+ * look that is there was one of a durable master. */
 bool sim_master_vouched(unsigned master);
 void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* PEXPIRE */
 bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */

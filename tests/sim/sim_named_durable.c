@@ -50,7 +50,7 @@ static void restarts(unsigned master, enum sim_restart how)
     sim_master_start(master, how);
 }
 
-/* ---- at once ------------------------------------------------------------------------------ */
+/* ---- at once ---------------------------------------------------------------------------- */
 
 static void durable_masters_restart(void)
 {
@@ -98,7 +98,7 @@ static void durable_master_loads(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
-/* ---- that wait ---------------------------------------------------------------------------- */
+/* ---- that wait -------------------------------------------------------------------------- */
 
 /* The lock stood on n2, which has forgotten it. cat must not get it before it is over. */
 static void cat_waits(struct sim_player *holder)
@@ -238,7 +238,7 @@ static void durable_met_without_the_setting(void)
     sim_expect(sim_keys_of(ann) == 2);
 }
 
-/* ---- what it costs ------------------------------------------------------------------------ */
+/* ---- what it costs ---------------------------------------------------------------------- */
 
 static void cat_has_it_as_well(struct sim_player *ann)
 {
@@ -294,8 +294,8 @@ const struct sim_scenario sim_named_durable[] = {
      "without its\nlast second and does not vote until ann's lock is over.",
      durable_no_more},
     {"durable-stamp-of-the-one-before",
-     "CE3. n2's second process is stamped by nobody, and writes less to its disk. The third one "
-     "finds the\nfirst one's stamp, and does not vote.",
+     "CE3. n2's second process is stamped by nobody, and writes less to its disk. The third "
+     "one finds the\nfirst one's stamp, and does not vote.",
      durable_stamp_of_the_one_before},
     {"durable-master-rewrites",
      "A look finds that n2 rewrites its file, and withdraws its stamp. n2 is restarted, and "

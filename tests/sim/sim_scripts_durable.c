@@ -40,7 +40,7 @@ bool sim_kept_all(struct sim_run *run, const struct sim_marker *marker)
            stands(run, sim_keys_at(run, 3), stamp);
 }
 
-/* ---- the stamp ---------------------------------------------------------------------------- */
+/* ---- the stamp -------------------------------------------------------------------------- */
 
 static const char *wrong_in(const struct sim_server *server)
 {

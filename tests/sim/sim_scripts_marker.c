@@ -24,8 +24,8 @@ bool sim_is_marker(const char *name)
 static void write_marker(const struct sim_server *server, const char *db, const char *why,
                          const char *former, char ret_text[MARKER_MAX])
 {
-    snprintf(ret_text, MARKER_MAX, "%s %s %s %s%s", server->run_id, server->replication, db, why,
-             former);
+    snprintf(ret_text, MARKER_MAX, "%s %s %s %s%s", server->run_id, server->replication, db,
+             why, former);
 }
 
 static void put(struct sim_server *server, const struct sim_call *call, const char *name,
@@ -69,7 +69,8 @@ bool sim_marker_read(const struct sim_key *key, struct sim_marker *ret_marker)
     if (!key || key->type != SIM_STRING)
         return false;
     const char *at = key->value.bytes;
-    if (!take_word(&at, isalnum, ret_marker->run, sizeof(ret_marker->run)) || !take_blank(&at) ||
+    if (!take_word(&at, isalnum, ret_marker->run, sizeof(ret_marker->run)) ||
+        !take_blank(&at) ||
         !take_word(&at, isalnum, ret_marker->replication, sizeof(ret_marker->replication)) ||
         !take_blank(&at) || !take_word(&at, isdigit, ret_marker->db, sizeof(ret_marker->db)))
         return false;
@@ -193,7 +194,8 @@ static void join(struct sim_run *run)
         sim_script_fail(run, "redis.call('SET'", error);
         return;
     }
-    if (!told.named || strcmp(told.run, call->server->run_id) != 0) /* who was stamped is gone */
+    /* Who was stamped is gone. */
+    if (!told.named || strcmp(told.run, call->server->run_id) != 0)
         sim_disk_doubt(call->server);
     answer(run, why, left_ms, text);
 }

@@ -1,6 +1,6 @@
-/* test_sim_master_durable.c - a model master and a real one that write all to their disks first,
- * asked for their settings, stamped, and asked by a process that finds a stamp: both must say the
- * same. */
+/* test_sim_master_durable.c - a model master and a real one that write all to their disks
+ * first. They are asked for their settings, stamped, and joined where a stamp stands: both must
+ * say the same. */
 #include "config_auto.h"
 
 #include "sim_real_pair.h"
@@ -75,7 +75,7 @@ static void stop(void)
     masters_stop(masters);
 }
 
-/* ---- the settings ------------------------------------------------------------------------- */
+/* ---- the settings ----------------------------------------------------------------------- */
 
 static bool shows(const char *text, const char *setting, const char *value)
 {
@@ -91,7 +91,8 @@ static void both_show(const char *fsync, const char *unsynced)
     snprintf(model, sizeof(model), "%s",
              ask(run.pair[0].model, "CONFIG", "GET", "*appendfsync*", NULL));
     struct reply real = master_do(masters, 0, "CONFIG", "GET", "*appendfsync*", NULL);
-    snprintf(wanted[0], sizeof(wanted[0]), "appendfsync\r\n$%zu\r\n%s\r\n", strlen(fsync), fsync);
+    snprintf(wanted[0], sizeof(wanted[0]), "appendfsync\r\n$%zu\r\n%s\r\n", strlen(fsync),
+             fsync);
     snprintf(wanted[1], sizeof(wanted[1]), "no-appendfsync-on-rewrite\r\n$%zu\r\n%s\r\n",
              strlen(unsynced), unsynced);
     ck_assert_msg(strncmp(model, "*4\r\n", 4) == 0 && strstr(model, wanted[0]) &&
@@ -104,8 +105,8 @@ static void both_show(const char *fsync, const char *unsynced)
 
 START_TEST(settings_are_told_alike)
 {
-    static const char *const names[] = {"appendonly", "appendfsync", "no-appendfsync-on-rewrite",
-                                        "nothing"};
+    static const char *const names[] = {"appendonly", "appendfsync",
+                                        "no-appendfsync-on-rewrite", "nothing"};
     static const char *const values[] = {"x", "", "everysec", "always", "yes", "no"};
     both_show("always", "no");
     for (unsigned i = 0; i < COUNT(names); i++) {
@@ -127,7 +128,7 @@ START_TEST(settings_are_told_alike)
 }
 END_TEST
 
-/* ---- the stamp ---------------------------------------------------------------------------- */
+/* ---- the stamp -------------------------------------------------------------------------- */
 
 static void both_stamp(const char *of, const char *wrong)
 {
@@ -171,13 +172,13 @@ START_TEST(stamp_is_set_and_withdrawn_alike)
 }
 END_TEST
 
-/* ---- whoever finds it --------------------------------------------------------------------- */
+/* ---- whoever finds it ------------------------------------------------------------------- */
 
 static void both_join(bool durable)
 {
     if (durable)
-        both("EVAL", rl_marker_join, "3", RL_MARKER_KEY, RL_QUARANTINE_KEY, RL_DURABLE_KEY, NONCE,
-             "0", "20000", NULL);
+        both("EVAL", rl_marker_join, "3", RL_MARKER_KEY, RL_QUARANTINE_KEY, RL_DURABLE_KEY,
+             NONCE, "0", "20000", NULL);
     else
         both("EVAL", rl_marker_join, "2", RL_MARKER_KEY, RL_QUARANTINE_KEY, NONCE, "0", "20000",
              NULL);
