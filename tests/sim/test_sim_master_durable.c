@@ -136,33 +136,39 @@ static void both_stamp(const char *of, const char *wrong)
     both("GET", RL_DURABLE_KEY, NULL);
 }
 
-static void both_mark(const char *format, ...)
+/* R: its run id; I: its replication id. */
+static void both_mark(const char *text)
 {
-    char marker[192];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(marker, sizeof(marker), format, arguments);
-    va_end(arguments);
+    char marker[192] = "";
+    for (; *text; text++) {
+        size_t len = strlen(marker);
+        if (*text == 'R' || *text == 'I')
+            snprintf(marker + len, sizeof(marker) - len, "%s",
+                     *text == 'R' ? run_id : replication);
+        else
+            snprintf(marker + len, sizeof(marker) - len, "%c", *text);
+    }
     both("SET", RL_MARKER_KEY, marker, NULL);
 }
 
 START_TEST(stamp_is_set_and_withdrawn_alike)
 {
-    static const char *const texts[] = {"by hand", "%s x 0", "%s  0 init", "%s %s x", "%s %s",
-                                        "%s %s 0x", "%s %s 0 durable former", "x %s 0 init"};
+    static const char *const texts[] = {
+        "by hand", "R x 0", "R  0 init", "R I x", "R I", "R I 0x", "R I 0 durable former",
+        "x I 0 init"};
     both_stamp(run_id, "");
-    both_mark("%s %s 0 init", run_id, replication);
+    both_mark("R I 0 init");
     both_stamp(run_id, "");
     both_stamp(run_id, "");
     both_stamp(run_id, "fsync");
     both_stamp(run_id, "");
     both_stamp(replication, "");
     for (unsigned i = 0; i < COUNT(texts); i++) {
-        both_mark(texts[i], run_id, replication);
+        both_mark(texts[i]);
         both_stamp(run_id, "");
         both_stamp(run_id, "denied");
     }
-    both_mark("%s %s 0 init", run_id, replication);
+    both_mark("R I 0 init");
     both("DEL", RL_DURABLE_KEY, NULL);
     both("ZADD", RL_DURABLE_KEY, "1", "x", NULL);
     both_stamp(run_id, "");
