@@ -324,7 +324,7 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
     if (refused) {
         if (!node->settings->durable) /* else the marker says what another process means */
             learn_identity(node, now_ns);
-        unfit(node, now_ns, RL_ASK_AGAIN_NS, "");
+        unfit(node, now_ns, node->info.loading ? ASK_LOADING_NS : RL_ASK_AGAIN_NS, "");
         snprintf(node->why, sizeof(node->why),
                  "its marker can't be read, so lost keys could not be seen: no vote (%.100s)",
                  error);

@@ -92,7 +92,9 @@ static void durable_master_loads(void)
     sim_master_trouble(1, SIM_LOADING, 1000000);
     sim_pass_ms(300);
     sim_master_trouble(1, SIM_NO_TROUBLE, 0);
-    sim_pass_ms(200);
+    uint64_t looks = sim_master_felt(1)->looks;
+    sim_pass_ms(120);
+    sim_expect(sim_master_felt(1)->looks == looks + 1); /* it is asked as soon as it has */
     sim_expect(sim_extends(ann, 2000) == REDLOCK_OK);
     sim_expect(ann->told_lost == 0);
     sim_expect(sim_releases(ann) == REDLOCK_OK);
