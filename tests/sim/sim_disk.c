@@ -35,6 +35,7 @@ void sim_disk_follow(struct sim_server *server, enum sim_restart how)
         server->killed_ns = server->ended_ns;
     else if (server->disk_file.appendonly)
         server->killed_ns = server->former_ns;
+    assert(server->ended_ns >= server->killed_ns);
     sim_disk_begin(server);
     server->begun_ns = sim_now_ns();
 }
@@ -73,6 +74,7 @@ void sim_disk_info(const struct sim_server *server, char *ret_text, size_t size)
 void sim_master_disk(unsigned master, const struct sim_disk *disk)
 {
     struct sim_server *server = sim_server(master);
+    assert(disk->appendonly || !disk->unsynced);
     server->disk_file = *disk;
     sim_disk_begin(server);
     sim_tell("n%u has %s append-only file%s%s", master + 1, disk->appendonly ? "an" : "no",

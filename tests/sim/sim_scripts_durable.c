@@ -55,9 +55,15 @@ static const char *wrong_in(const struct sim_server *server)
     return "";
 }
 
-static bool stands_for(const struct sim_server *server, const struct sim_marker *marker)
+/* What such a look has to come to, whatever its client says. */
+static void judge(const struct sim_call *call, const struct sim_marker *marker)
 {
-    return marker->named && strcmp(marker->run, server->run_id) == 0;
+    struct sim_server *server = call->server;
+    bool own = marker->named && strcmp(marker->run, server->run_id) == 0;
+    if (own && call->session->heard_durable && wrong_in(server)[0] == '\0')
+        sim_disk_vouch(server);
+    else
+        sim_disk_doubt(server);
 }
 
 static void tell(const struct sim_run *run, const char *why, bool changed)
@@ -78,6 +84,7 @@ void sim_run_stamp(struct sim_run *run)
     struct sim_marker marker;
     char stamp[STAMP_MAX];
     bool changed = false;
+    assert(run->n_keys == 2 && run->n_args == 3);
     sim_marker_read(sim_script_key(run, sim_keys_at(run, 1)), &marker);
     stamp_of(&marker, stamp);
     call->server->felt.looks++;
@@ -97,11 +104,7 @@ void sim_run_stamp(struct sim_run *run)
         sim_script_fail(run, where, error);
         return;
     }
-    bool fits = stands_for(call->server, &marker) && call->session->heard_durable;
-    if (fits && wrong_in(call->server)[0] == '\0')
-        sim_disk_vouch(call->server);
-    else
-        sim_disk_doubt(call->server);
+    judge(call, &marker);
     run->answered = run->yes = true;
     sim_put_array(call->out, 2);
     sim_put_bulk(call->out, sim_argv_at(run, 1)->bytes, sim_argv_at(run, 1)->len);
