@@ -504,9 +504,10 @@ REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock *
 typedef void redlock_done_fn(void *context, int result, redlock_lock *lock);
 
 /* As redlock_try_n(); what `options` points to is copied but for the report. `ret_id`, where
- * not NULL, is for redlock_cancel(). On the thread of an event loop (redlock_fd), the first of
- * several tries in a row is sent at once. The others leave together, with the loop's next turn
- * or any other call: the descriptor is readable then. 0: begun. EINVAL, ENOTSUP, ECANCELED
+ * not NULL, is for redlock_cancel(). On the thread of an event loop (redlock_fd), the first
+ * try since redlock_process() is sent at once. Further ones leave together, with the next
+ * redlock_process(), for which the descriptor is readable, or with a call that sends anything
+ * else. 0: begun. EINVAL, ENOTSUP, ECANCELED
  * (redlock_shutdown() was called), EFORK, ENOMEM, ESYSTEM (no background thread to be had). */
 REDLOCK_API int redlock_try_async(redlock *client, const void *name, size_t name_len,
                                   const redlock_options *options, redlock_done_fn *done,

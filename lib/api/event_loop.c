@@ -64,11 +64,12 @@ int redlock_timeout_ms(redlock *client)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    int64_t due_ns = client->callbacks.queue.first ? 0 : rl_loop_next_due_ns(client);
+    bool now = client->callbacks.queue.first || client->background.deferred;
+    int64_t due_ns = now ? 0 : rl_loop_next_due_ns(client);
     if (client->background.user_driven)
         loop_sleeps(client, due_ns);
     result = due_ns == INT64_MAX ? -1 : rl_loop_timeout_ms(due_ns, rl_client_now_ns(client));
-    rl_client_leave(client, cancel_state);
+    rl_client_leave_unsent(client, cancel_state); /* it may be asked after each try */
     return result;
 }
 

@@ -279,8 +279,10 @@ static int try_async(redlock *client, const struct rl_names_arg *names_arg,
     if (result)
         return result;
     result = make_async(client, names_arg, options, done, context, ret_id);
-    rl_background_defer(client);
-    rl_client_leave(client, cancel_state);
+    if (result == 0 && rl_background_defers(client))
+        rl_client_leave_unsent(client, cancel_state);
+    else
+        rl_client_leave(client, cancel_state);
     return result;
 }
 

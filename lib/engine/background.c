@@ -233,18 +233,22 @@ void rl_background_after_call(redlock *client)
 }
 
 /* Of tries in a row on the event loop's own thread, the first is sent at once. The others leave
- * together, because a write a try and master costs more than all the rest of a burst. */
-void rl_background_defer(redlock *client)
+ * together, because a write a try and master costs more than all the rest of a burst. What
+ * waits must leave room for releases, and a release that is corked must not wait with it. */
+bool rl_background_defers(redlock *client)
 {
     struct rl_background *background = &client->background;
-    assert(!background->deferred); /* each call begins without */
     if (!background->user_driven || client->loop.leader || rl_in_callback(client) ||
-        !pthread_equal(background->loop_thread, pthread_self()))
-        return;
-    background->deferred = background->sent;
+        !pthread_equal(background->loop_thread, pthread_self()) || !rl_loop_unflushed(client))
+        return false;
+    bool first = !background->sent;
     background->sent = true;
-    if (background->deferred)
-        rl_loop_kick(client);
+    if (first || client->cork.timer.at != 0 ||
+        rl_nodes_queued(&client->nodes) > RL_OUT_MIN / 2)
+        return false;
+    background->deferred = true;
+    rl_loop_kick(client);
+    return true;
 }
 
 void rl_background_done(redlock *client)

@@ -37,8 +37,7 @@ int rl_client_enter(redlock *client, int *ret_cancel_state)
         pthread_setcancelstate(*ret_cancel_state, NULL);
         return REDLOCK_EDEADLK;
     }
-    /* Whatever this call sends takes that along. */
-    client->cork.on = client->background.deferred = false;
+    client->cork.on = false; /* whatever this call sends takes it along */
     return REDLOCK_OK;
 }
 
@@ -48,12 +47,11 @@ static void leave(redlock *client, int cancel_state)
     pthread_setcancelstate(cancel_state, NULL);
 }
 
-void rl_client_leave(redlock *client, int cancel_state)
+static void leave_call(redlock *client, int cancel_state, bool sends)
 {
     assert(!client->cork.on || client->cork.ready); /* else nobody would pull the cork */
     /* Send the requests of several callbacks together, once the last one has returned. */
-    if (rl_loop_unflushed(client) && !rl_in_callback(client) && !client->cork.on &&
-        !client->background.deferred)
+    if (sends && rl_loop_unflushed(client) && !rl_in_callback(client) && !client->cork.on)
         rl_loop_flush_unless_led(client, rl_client_now_ns(client));
     rl_loop_interrupt_if_earlier(client);
     rl_background_after_call(client);
@@ -63,6 +61,16 @@ void rl_client_leave(redlock *client, int cancel_state)
     pthread_mutex_unlock(&client->mutex);
     rl_wakings_ring(&wakings); /* they ask for the mutex */
     pthread_setcancelstate(cancel_state, NULL);
+}
+
+void rl_client_leave(redlock *client, int cancel_state)
+{
+    leave_call(client, cancel_state, true);
+}
+
+void rl_client_leave_unsent(redlock *client, int cancel_state)
+{
+    leave_call(client, cancel_state, false);
 }
 
 static void begin_blocking(redlock *client)

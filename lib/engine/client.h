@@ -108,7 +108,7 @@ struct rl_background {
     bool user_driven; /* the user's event loop runs it, on `loop_thread` */
     pthread_t loop_thread;
     bool sent;     /* a try on that thread, since the loop's last turn */
-    bool deferred; /* what the last call asked leaves with the next call or turn */
+    bool deferred; /* tries that have been queued since leave with the next call or turn */
     bool running, stop; /* the background thread */
     bool refused;       /* it could not be started, and the log says so */
     bool hands_off;     /* it does not poll the descriptors: callers do, or nobody */
@@ -226,6 +226,7 @@ static inline int64_t rl_client_now_ns(redlock *client)
  * the client). */
 int rl_client_enter(redlock *client, int *ret_cancel_state);
 void rl_client_leave(redlock *client, int cancel_state);
+void rl_client_leave_unsent(redlock *client, int cancel_state); /* what is queued stays so */
 
 /* The same for a call that may wait. REDLOCK_EDEADLK also inside callbacks and on the thread
  * of the user's loop; REDLOCK_ECANCELED while the client is being closed. */
@@ -307,7 +308,7 @@ int rl_background_require(redlock *client);
 void rl_background_turn(redlock *client, bool late);
 /* A call has returned: start or wake the thread or event loop, if work is left. */
 void rl_background_after_call(redlock *client);
-void rl_background_defer(redlock *client); /* at the end of an asynchronous try */
+bool rl_background_defers(redlock *client); /* does an asynchronous try wait for the turn? */
 /* End the background thread, and wait for that: while closing, or where the user's loop takes
  * over. */
 void rl_background_stop(redlock *client);

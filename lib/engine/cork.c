@@ -30,7 +30,7 @@ static void flush_all_at_exit(void)
     RL_EACH (redlock, client, &registered, cork.entry) {
         if (rl_forked(&client->identity.fork_check) || !lock_soon(&client->mutex))
             continue;
-        if (client->cork.on)
+        if (client->cork.timer.at != 0) /* nothing has been sent since a release was corked */
             rl_loop_flush(client, rl_client_now_ns(client));
         pthread_mutex_unlock(&client->mutex);
     }
@@ -112,7 +112,7 @@ void rl_cork(redlock *client, int64_t now_ns)
     /* A leader sends queued requests at the end of its turn, and so does the thread that runs
      * callbacks. */
     if (!client->cork.ready || client->calls.closing || client->loop.leader ||
-        rl_in_callback(client))
+        client->background.deferred || rl_in_callback(client))
         return;
     client->cork.on = true;
     assert(client->background.user_driven ||

@@ -120,6 +120,7 @@ static void flush(redlock *client, int64_t now_ns)
     /* A flush that breaks a link may queue requests on other nodes: check again. */
     bool again;
     rl_cork_pull(client);
+    client->background.deferred = false;
     do {
         again = false;
         if (client->subs.unflushed)

@@ -73,6 +73,17 @@ int64_t rl_nodes_round_trip_ns(struct rl_nodes *nodes, uint64_t mask)
     return count >= needed ? sorted[needed - 1] : 0;
 }
 
+size_t rl_nodes_queued(struct rl_nodes *nodes)
+{
+    size_t most = 0;
+    for (unsigned i = 0; i < nodes->n; i++) {
+        const struct rl_connection *connection = rl_node_connection(&nodes->all[i]);
+        size_t queued = connection->out_end - connection->out_start;
+        most = queued > most ? queued : most;
+    }
+    return most;
+}
+
 int64_t rl_nodes_patience_ns(struct rl_nodes *nodes)
 {
     return rl_patience_ns(rl_nodes_round_trip_ns(nodes, rl_all(nodes->n)));

@@ -41,6 +41,9 @@ unsigned rl_nodes_pending(struct rl_nodes *nodes);
 /* The round trip within which a majority of `mask` answers; 0: unknown. */
 int64_t rl_nodes_round_trip_ns(struct rl_nodes *nodes, uint64_t mask);
 
+/* The bytes that wait to be sent to the node to which most of them do. */
+size_t rl_nodes_queued(struct rl_nodes *nodes);
+
 /* How long a majority may be silent until its answers are more likely to be lost than late. */
 int64_t rl_nodes_patience_ns(struct rl_nodes *nodes);
 

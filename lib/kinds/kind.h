@@ -31,7 +31,9 @@ struct rl_script {
      * before the key of its tokens, a peer has shortened the lock. (e) says whether a key
      * without TTL is a lock, too. */
     const char *args;
-    bool echoes_token; /* ARGV[1] is the token, and proves a reply as well as a nonce would */
+    /* ARGV[1] is the token in a nonce's place. Of a lock's replies only that to the native
+     * pair's GET looks the same: said twice, it would pass for the release's. No grant can. */
+    bool echoes_token;
 };
 
 /* What a script with fencing tokens has behind those arguments. (c) is the count of counters,

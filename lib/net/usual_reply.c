@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NUMBER_DIGITS 16 /* of RL_FENCE_MAX */
+#define PROOF_MIN 10     /* a shorter token, of a handle text, is for the reader */
 
 static char *put(char *at, const char *bytes, size_t len)
 {
@@ -19,12 +20,12 @@ static char *put(char *at, const char *bytes, size_t len)
 /* A nonce or a token, which has two digits' length; in an array, a minus stands behind it. */
 static char *put_proof(char *at, const struct rl_inflight *inflight, bool in_array)
 {
-    _Static_assert(RL_TOKEN_MAX < 100 && RL_NONCE_LEN >= 10, "a length has two digits");
+    _Static_assert(RL_TOKEN_MAX < 100 && RL_NONCE_LEN >= PROOF_MIN, "a length has two digits");
     size_t len;
     const char *bytes = rl_inflight_proof(inflight, &len);
     const size_t whole = len + in_array;
     const char head[] = {'$', (char)('0' + whole / 10), (char)('0' + whole % 10), '\r', '\n'};
-    assert(len >= 10 && len <= RL_TOKEN_MAX);
+    assert(len >= PROOF_MIN && len <= RL_TOKEN_MAX);
     at = put(put(at, head, sizeof(head)), bytes, len);
     return in_array ? put(at, "-\r\n", 3) : put(at, "\r\n", 2);
 }
@@ -64,11 +65,15 @@ size_t rl_usual_reply(const struct rl_inflight *inflight, const char *bytes, siz
                       uint64_t *ret_number)
 {
     char usual[RL_USUAL_MAX];
+    size_t proof_len;
     assert(len > 0 && inflight->script < RL_VERBS);
     *ret_number = 0;
     if (inflight->type != RL_REQUEST_VERB || inflight->script == RL_INSPECT ||
         (inflight->native && inflight->set_reply != RL_SET_AWAITED))
         return 0; /* an inspection tells more */
+    rl_inflight_proof(inflight, &proof_len);
+    if (proof_len < PROOF_MIN)
+        return 0;
     bool names = !inflight->native && inflight->number >= RL_SCRIPTS_UNFENCED &&
                  inflight->verb == RL_ACQUIRE;
     size_t whole = build(inflight, names, usual);

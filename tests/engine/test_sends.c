@@ -183,8 +183,10 @@ START_TEST(tries_in_row_leave_together_but_first)
     ck_assert_uint_eq(sends, 3 * N);
     begin_try(client, "fifth");
     ck_assert_uint_eq(sends, 3 * N);
-    ck_assert_int_ge(redlock_timeout_ms(client), 0); /* each other call takes it along */
-    ck_assert_uint_eq(sends, 4 * N);
+    ck_assert_int_eq(redlock_timeout_ms(client), 0);
+    ck_assert_uint_eq(sends, 3 * N);
+    ck_assert_int_eq(redlock_cancel(client, UINT64_MAX), REDLOCK_ENOTHELD);
+    ck_assert_uint_eq(sends, 4 * N); /* other calls take it along */
     for (unsigned i = 0; i < N; i++)
         master_resume(masters, i);
     ck_assert(wait_until((redlock_process(client), ended == 5), 20000));
@@ -206,6 +208,35 @@ START_TEST(release_in_row_is_sent_at_once)
     ck_assert_int_eq(redlock_release_async(lock, NULL, NULL), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert(wait_until((redlock_process(client), ended == 2), 5000));
+    end(client);
+}
+END_TEST
+
+static redlock_lock *take_lazily(redlock *client, const char *name)
+{
+    redlock_lock *lock = NULL;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.release = REDLOCK_RELEASE_LAZY;
+    ck_assert_int_eq(redlock_try(client, name, &options, &lock), 0);
+    return lock;
+}
+
+/* Else it would be lost if the process ends before the loop's next turn. */
+START_TEST(corked_release_does_not_wait_with_tries)
+{
+    redlock *client = open_ready(N, "");
+    redlock_lock *one = take_lazily(client, "one"), *two = take_lazily(client, "two");
+    ck_assert_int_ge(redlock_fd(client), 0);
+    ck_assert_int_eq(redlock_process(client), 0);
+    ended = 0;
+    begin_try(client, "first");
+    ck_assert_int_eq(redlock_release(one), 0);
+    begin_try(client, "second");
+    ck_assert(wait_until(masters_with(masters, "one") == 0, 5000));
+    begin_try(client, "third");
+    ck_assert_int_eq(redlock_release(two), 0);
+    ck_assert(wait_until(masters_with(masters, "two") == 0, 5000));
+    ck_assert(wait_until((redlock_process(client), ended == 3), 5000));
     end(client);
 }
 END_TEST
@@ -311,6 +342,7 @@ int main(void)
     tcase_add_test(tests, plain_pair_is_two_sends_per_master);
     tcase_add_test(tests, tries_in_row_leave_together_but_first);
     tcase_add_test(tests, release_in_row_is_sent_at_once);
+    tcase_add_test(tests, corked_release_does_not_wait_with_tries);
     tcase_add_loop_test(tests, only_plain_lock_is_taken_by_native_set, 0, CASES);
     tcase_add_test(tests, marker_is_one_more_send_of_greeting_at_most);
     suite_add_tcase(suite, tests);

@@ -248,7 +248,9 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
     at += snprintf(at, ELEMENT_MAX, alone ? "$16\r\n%.16s\r\n" : "$17\r\n%.16s-\r\n",
                    rl_inflight_proof(oldest, &proof_len));
     grant_was_exact =
-        alone || (count > 0 && size >= 2 && data[0] % 8 == 0 && data[1] == 1);
+        alone ? oldest->script != RL_INSPECT &&
+                    (oldest->number < RL_SCRIPTS_UNFENCED || oldest->verb != RL_ACQUIRE)
+              : (count > 0 && size >= 2 && data[0] % 8 == 0 && data[1] == 1);
     for (; count > 0 && size - used >= 2; count--) {
         uint8_t type = data[used] % 8, much = data[used + 1];
         used += 2;

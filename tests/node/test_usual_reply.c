@@ -220,6 +220,11 @@ START_TEST(others_requests_have_no_usual_reply)
                                  .native = true,
                                  .set_reply = RL_SET_OK,
                                  .token = {.bytes = TOKEN, .len = strlen(TOKEN)}};
+    struct rl_inflight attached = {.type = RL_REQUEST_VERB, /* a handle may have any token */
+                                   .script = RL_RELEASE,
+                                   .by_token = true,
+                                   .token = {.bytes = "t", .len = 1}};
+    ck_assert_uint_eq(rl_usual_reply(&attached, "$1\r\nt\r\n", 7, &number), 0);
     memcpy(inspect.nonce, NONCE, RL_NONCE_LEN);
     ck_assert_uint_eq(rl_usual_reply(&info, "+OK\r\n", 5, &number), 0);
     const char *grant = strstr(usual, "$16\r\n" NONCE);

@@ -1,6 +1,6 @@
 -- Take the lock KEYS[1] for the token ARGV[2] during ARGV[3] ms, if it is free.
--- ARGV[1] is a nonce. Every reply starts with it, so that one reply can't be mistaken for
--- another.
+-- ARGV[1] is a nonce. Every reply is this, or starts with it, so that one reply can't be
+-- mistaken for another.
 -- Returns:
 --   nonce: taken
 --   {nonce, 0, remaining ms (-1: for ever), holder}: another has it
