@@ -22,20 +22,21 @@ const char *const rl_marker_strict = rl_script_marker_strict;
 
 #define SCRIPT(script, keys, args)                                                             \
     {                                                                                          \
-        #script, rl_script_##script, rl_sha_##script, NULL, NULL, NULL, NULL, keys, args       \
+        #script, rl_script_##script, rl_sha_##script, NULL, NULL, NULL, NULL, keys, args,      \
+            false                                                                              \
     }
 /* It takes or keeps a lock: there is one behind marker_strict.lua. */
 #define TAKING(script, keys, args)                                                             \
     {                                                                                          \
         #script, rl_script_##script, rl_sha_##script, NULL, NULL, rl_sha_##script##_strict,    \
-            NULL, keys, args                                                                   \
+            NULL, keys, args, false                                                            \
     }
 /* There is one with fencing tokens, too. */
 #define FENCED(script, keys, args)                                                             \
     {                                                                                          \
         #script, rl_script_##script, rl_sha_##script, rl_script_##script##_fenced,             \
             rl_sha_##script##_fenced, rl_sha_##script##_strict,                                \
-            rl_sha_##script##_fenced_strict, keys, args                                        \
+            rl_sha_##script##_fenced_strict, keys, args, false                                 \
     }
 
 /* Its token takes the nonce's place, because each argument costs a master. */

@@ -1,6 +1,6 @@
 /* test_sends.c - what leaves a client, on real masters: the bytes and the system calls of a
- * plain pair and of tries in a row, who sends no native SET, and what a marker adds to a
- * greeting. */
+ * plain pair and of tries in a row, who sends no native SET, what a marker adds to a greeting,
+ * and that pairs leave the background thread asleep. */
 #include "config_auto.h"
 
 #include "client.h"
@@ -8,9 +8,12 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { N = 3, SENT_MAX = 65536 };
 
@@ -36,6 +39,16 @@ ssize_t send(int fd, const void *bytes, size_t size, int flags)
     }
     pthread_mutex_unlock(&mutex);
     return done;
+}
+
+/* How often the background thread has gone to sleep. */
+static atomic_uint sleeps;
+static pthread_t main_thread;
+
+int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    sleeps += !pthread_equal(pthread_self(), main_thread);
+    return (int)syscall(SYS_poll, fds, count, timeout_ms);
 }
 
 static void record(bool on)
@@ -133,6 +146,34 @@ START_TEST(plain_pair_is_two_sends_per_master)
     record(true);
     ck_assert_int_eq(redlock_release(lock), 0);
     expect_release(token);
+    end(client);
+}
+END_TEST
+
+/* The background thread, which renews a lock beside them, looks in every 10 ms only. It takes
+ * callers for gone after 5 ms: pairs that the machine has delayed do not count. */
+START_TEST(pairs_do_not_wake_background_thread)
+{
+    enum { PAIRS = 400, SLOW_MS = 3 };
+    redlock *client = open_ready(N, "");
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *renewed = NULL;
+    unsigned slow = 0;
+    options.auto_renew = 1;
+    main_thread = pthread_self();
+    ck_assert_int_eq(redlock_try(client, "renewed", &options, &renewed), 0);
+    ck_assert_int_eq(redlock_release(take(client)), 0);
+    unsigned before = sleeps;
+    int64_t first_ms = now_ms();
+    for (unsigned i = 0; i < PAIRS; i++) {
+        int64_t begun_ms = now_ms();
+        ck_assert_int_eq(redlock_release(take(client)), 0);
+        slow += now_ms() - begun_ms >= SLOW_MS;
+    }
+    unsigned count = sleeps - before, looks = (unsigned)(now_ms() - first_ms) / 10;
+    ck_assert_msg(count <= 10 + 2 * (looks + slow), "%u sleeps, %u looks, %u slow", count, looks,
+                  slow);
+    ck_assert_int_eq(redlock_release(renewed), 0);
     end(client);
 }
 END_TEST
@@ -340,6 +381,7 @@ int main(void)
     Suite *suite = suite_create("sends");
     TCase *tests = tcase_create("real masters");
     tcase_add_test(tests, plain_pair_is_two_sends_per_master);
+    tcase_add_test(tests, pairs_do_not_wake_background_thread);
     tcase_add_test(tests, tries_in_row_leave_together_but_first);
     tcase_add_test(tests, release_in_row_is_sent_at_once);
     tcase_add_test(tests, corked_release_does_not_wait_with_tries);

@@ -191,11 +191,11 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
         snprintf(bytes, sizeof(bytes), "%s$16\r\n%.16s\r\n", awaited ? "+OK\r\n" : "", token);
     } else {
         bool number = oldest->number >= RL_SCRIPTS_UNFENCED && oldest->verb == RL_ACQUIRE;
-        size_t len; /* 16 of both kinds */
+        size_t proof_len; /* 16 of both kinds */
         snprintf(bytes, sizeof(bytes),
                  number ? "*3\r\n$17\r\n%.16s-\r\n:1\r\n:9007199254740991\r\n"
                         : "$16\r\n%.16s\r\n",
-                 rl_inflight_proof(oldest, &len));
+                 rl_inflight_proof(oldest, &proof_len));
         grant_was_exact = true;
     }
     receive(node, node->current, bytes, strlen(bytes), now_ns);
