@@ -181,7 +181,7 @@ START_TEST(old_clients_key_on_quarantined_master_is_not_replaced)
 }
 END_TEST
 
-/* A majority is emptied, and an old client takes the lock there at once. The holder is told of
+/* A majority is emptied, and an old client takes the lock there at once. The holder learns of
  * its loss, and does not get it back. */
 START_TEST(lock_that_old_client_took_on_emptied_masters_is_told_as_lost)
 {

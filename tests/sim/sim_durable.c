@@ -11,7 +11,7 @@ void sim_durable_draw(struct sim_plan *plan, uint64_t seed)
         plan->breaks = SIM_SYNCED;
 }
 
-/* Who has it off looks at no disk, and makes restarted masters wait. */
+/* A client that has it off looks at no disk, and makes restarted masters wait. */
 int sim_durable_setting(void)
 {
     if (!sim_world.plan.durable)

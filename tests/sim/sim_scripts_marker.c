@@ -194,7 +194,7 @@ static void join(struct sim_run *run)
         sim_script_fail(run, "redis.call('SET'", error);
         return;
     }
-    /* Who was stamped is gone. */
+    /* The stamped process is gone. */
     if (!told.named || strcmp(told.run, call->server->run_id) != 0)
         sim_disk_doubt(call->server);
     answer(run, why, left_ms, text);

@@ -178,7 +178,7 @@ START_TEST(stamp_is_set_and_withdrawn_alike)
 }
 END_TEST
 
-/* ---- whoever finds it ------------------------------------------------------------------- */
+/* ---- any client finds it --------------------------------------------------------------- */
 
 static void both_join(bool durable)
 {
