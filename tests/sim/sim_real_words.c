@@ -23,14 +23,19 @@ void pair_word(struct pair_words *words, const char *word)
     words->used += size;
 }
 
+void pair_words_add(struct pair_words *words, va_list more)
+{
+    const char *word;
+    while ((word = va_arg(more, const char *)))
+        pair_word(words, word);
+}
+
 void pair_line(struct pair_words *words, ...)
 {
-    va_list arguments;
-    const char *word;
-    va_start(arguments, words);
-    while ((word = va_arg(arguments, const char *)))
-        pair_word(words, word);
-    va_end(arguments);
+    va_list more;
+    va_start(more, words);
+    pair_words_add(words, more);
+    va_end(more);
 }
 
 static const char *upper_case(const char *text)

@@ -5,6 +5,7 @@
 
 #include "base/prng.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,6 +20,7 @@ struct pair_words {
 
 /* A word is copied; the words of a line end with NULL. */
 void pair_word(struct pair_words *words, const char *word);
+void pair_words_add(struct pair_words *words, va_list more);
 void pair_line(struct pair_words *words, ...) __attribute__((sentinel));
 
 /* What follows draws from that. */

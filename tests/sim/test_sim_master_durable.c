@@ -33,13 +33,11 @@ static void both(const char *first, ...) __attribute__((sentinel));
 static void both(const char *first, ...)
 {
     struct pair_words words = {0};
-    va_list arguments;
-    const char *word;
+    va_list more;
     pair_word(&words, first);
-    va_start(arguments, first);
-    while ((word = va_arg(arguments, const char *)))
-        pair_word(&words, word);
-    va_end(arguments);
+    va_start(more, first);
+    pair_words_add(&words, more);
+    va_end(more);
     pair_send(&run, 0, &words);
     pair_compare(&run, 0);
 }

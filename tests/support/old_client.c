@@ -52,24 +52,26 @@ static unsigned ask_all(struct masters *masters, const struct request *request)
     return yes;
 }
 
-unsigned old_acquire(struct masters *masters, const char *name, const char *token,
-                     int64_t ttl_ms)
+/* The scripts that take and extend have the same words. */
+static unsigned ask_with_ttl(struct masters *masters, const char *sha, const char *body,
+                             const char *name, const char *token, int64_t ttl_ms)
 {
     char ttl[24];
     snprintf(ttl, sizeof(ttl), "%" PRId64, ttl_ms);
-    const struct request request = {OLD_ACQUIRE_SHA, old_acquire_body, 5,
-                                    {"1", name, NONCE, token, ttl}};
+    const struct request request = {sha, body, 5, {"1", name, NONCE, token, ttl}};
     return ask_all(masters, &request);
+}
+
+unsigned old_acquire(struct masters *masters, const char *name, const char *token,
+                     int64_t ttl_ms)
+{
+    return ask_with_ttl(masters, OLD_ACQUIRE_SHA, old_acquire_body, name, token, ttl_ms);
 }
 
 unsigned old_extend(struct masters *masters, const char *name, const char *token,
                     int64_t ttl_ms)
 {
-    char ttl[24];
-    snprintf(ttl, sizeof(ttl), "%" PRId64, ttl_ms);
-    const struct request request = {OLD_EXTEND_SHA, old_extend_body, 5,
-                                    {"1", name, NONCE, token, ttl}};
-    return ask_all(masters, &request);
+    return ask_with_ttl(masters, OLD_EXTEND_SHA, old_extend_body, name, token, ttl_ms);
 }
 
 unsigned old_release(struct masters *masters, const char *name, const char *token)
