@@ -113,7 +113,7 @@ bool rl_connection_make_room(struct rl_connection *connection, size_t len, bool 
     if (connection->out_size - connection->out_end < len &&
         !(may_grow && grow_out(connection, len)))
         return false;
-    return connection->fifo_count < connection->fifo_size ||
+    return connection->fifo_count < rl_connection_places(connection, may_grow) ||
            (may_grow && grow_fifo(connection));
 }
 

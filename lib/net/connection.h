@@ -116,15 +116,22 @@ void rl_connection_done(struct rl_connection *connection, bool in_child);
 /* Forget all requests, for a new connection. 0 or REDLOCK_ENOMEM. */
 int rl_connection_reset(struct rl_connection *connection);
 
+/* How many requests may be unanswered before this one. Releases must not take memory. So what
+ * may grow leaves the other half of the entries to them. */
+static inline unsigned rl_connection_places(const struct rl_connection *connection,
+                                            bool may_grow)
+{
+    return may_grow ? connection->fifo_size / 2 : connection->fifo_size;
+}
+
 /* Is there room for a request of `len` bytes and its entry? With `may_grow` it may take memory,
- * up to RL_OUT_MAX and RL_FIFO_MAX. Releases must not take any. Inline, because mostly there
- * is. */
+ * up to RL_OUT_MAX and RL_FIFO_MAX. Inline, because mostly there is. */
 bool rl_connection_make_room(struct rl_connection *connection, size_t len, bool may_grow);
 static inline bool rl_connection_room(struct rl_connection *connection, size_t len,
                                       bool may_grow)
 {
     return (connection->out_size - connection->out_end >= len &&
-            connection->fifo_count < connection->fifo_size) ||
+            connection->fifo_count < rl_connection_places(connection, may_grow)) ||
            rl_connection_make_room(connection, len, may_grow);
 }
 

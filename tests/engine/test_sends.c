@@ -6,6 +6,8 @@
 #include "client.h"
 #include "marks.h"
 
+#include "base/limits.h"
+
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -282,6 +284,50 @@ START_TEST(corked_release_does_not_wait_with_tries)
 }
 END_TEST
 
+enum { CROWD = RL_FIFO_MIN };
+
+static redlock_lock *crowd[CROWD];
+
+static void on_crowd_taken(void *context, int result, redlock_lock *lock)
+{
+    ck_assert_int_eq(result, 0);
+    *(redlock_lock **)context = lock;
+    ended++;
+}
+
+/* The last master owes an answer to each, and is told of each release all the same. Of half of
+ * them only, since more than a socket of a standing master takes would wait for it. */
+START_TEST(tries_leave_room_for_their_releases)
+{
+    redlock *client = open_ready(N, "node-timeout 20s\n");
+    ck_assert_int_ge(redlock_fd(client), 0);
+    ck_assert_int_eq(redlock_process(client), 0);
+    for (unsigned i = 0; i < N; i++)
+        master_pause(masters, i);
+    ended = 0;
+    for (unsigned i = 0; i < CROWD; i++) {
+        char name[16];
+        int len = snprintf(name, sizeof(name), "name %u", i);
+        ck_assert_int_eq(redlock_try_async(client, name, (size_t)len, NULL, on_crowd_taken,
+                                           &crowd[i], NULL),
+                         0);
+    }
+    for (unsigned i = 0; i < N - 1; i++)
+        master_resume(masters, i);
+    ck_assert(wait_until((redlock_process(client), ended == CROWD), 20000));
+    for (unsigned i = 0; i < CROWD / 2; i++) {
+        record(true);
+        ck_assert_int_eq(redlock_release_async(crowd[i], NULL, NULL), 0);
+        ck_assert_msg(sends == N, "release %u was sent to %u masters", i, sends);
+    }
+    record(false);
+    for (unsigned i = CROWD / 2; i < CROWD; i++)
+        ck_assert_int_eq(redlock_release_async(crowd[i], NULL, NULL), 0);
+    master_resume(masters, N - 1);
+    end(client);
+}
+END_TEST
+
 /* ---- who sends no native SET ------------------------------------------------------------ */
 
 enum {
@@ -385,6 +431,7 @@ int main(void)
     tcase_add_test(tests, tries_in_row_leave_together_but_first);
     tcase_add_test(tests, release_in_row_is_sent_at_once);
     tcase_add_test(tests, corked_release_does_not_wait_with_tries);
+    tcase_add_test(tests, tries_leave_room_for_their_releases);
     tcase_add_loop_test(tests, only_plain_lock_is_taken_by_native_set, 0, CASES);
     tcase_add_test(tests, marker_is_one_more_send_of_greeting_at_most);
     suite_add_tcase(suite, tests);

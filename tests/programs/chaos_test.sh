@@ -42,11 +42,11 @@ nothing_wrong() { # NAME KINDS
 }
 
 begin_faults() {
-    faults procs 9s kill,kill-aof,kill-rdb,pause
-    faults network 16s partition,partition-there,partition-back,halves,ring,delay,split,half-open,reset
-    faults holders 11s pause-holder,kill-holder,script-flush,client-pause,sleep,oom
+    faults procs 14s kill,kill-aof,kill-rdb,pause
+    faults network 20s partition,partition-there,partition-back,halves,ring,delay,split,half-open,reset
+    faults holders 16s pause-holder,kill-holder,script-flush,client-pause,sleep,oom
     # What breaks an assumption may cost something, which is told and is no violation.
-    faults broken 8s clock,clock-back,flushall --report "$work/report"
+    faults broken 12s clock,clock-back,flushall --report "$work/report"
 }
 
 end_faults() {
