@@ -137,8 +137,9 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     uint64_t bit = rl_bit(node);
     assert(node < hold->n && slot < RL_SLOTS);
     assert((number > 0) == (hold->fence.wanted && verb == RL_ACQUIRE && vote == RL_VOTE_YES));
-    /* Deadlines first: a reply after the end of its round is late. */
-    unsigned events = tick(hold, now_ns);
+    /* Deadlines first: a reply after the end of its round is late. But what a master has done is
+     * done, and others' replies to releases may lie beside this one. */
+    unsigned events = hold->phase == RL_HOLD_ENDING ? 0 : tick(hold, now_ns);
     if (verb == RL_RELEASE) {
         assert(hold->release_inflight[slot] & bit);
         hold->release_inflight[slot] &= ~bit;

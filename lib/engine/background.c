@@ -59,14 +59,21 @@ static bool leaves_channels(const redlock *client)
     return client->subs.channels.count > client->subs.channels.used;
 }
 
-/* Run the callbacks, and send the requests that they begin together. */
-static void run_callbacks(redlock *client)
+static void flush(redlock *client)
 {
-    rl_loop_wake(client); /* before callbacks, which may take long */
-    rl_callbacks_run(client);
     if (rl_loop_unflushed(client))
         rl_loop_flush_unless_led(client, rl_client_now_ns(client));
     rl_loop_wake(client);
+}
+
+/* Run the callbacks, and send the requests that they begin together. What is queued before does
+ * not wait for them, because they may take long: it may be the release of a lost lock. */
+static void run_callbacks(redlock *client)
+{
+    if (client->callbacks.queue.first)
+        flush(client);
+    rl_callbacks_run(client);
+    flush(client);
     rl_loop_interrupt_if_earlier(client);
 }
 

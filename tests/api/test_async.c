@@ -156,6 +156,24 @@ START_TEST(release_without_callback_is_counted)
 }
 END_TEST
 
+/* A loop that stands is no reason to say that a release is not confirmed. */
+START_TEST(release_answered_while_loop_stood_is_confirmed)
+{
+    enum { NODE_TIMEOUT_MS = 200 };
+    struct told told = {.calls = 0};
+    open_masters("node-timeout 200ms\n");
+    redlock_lock *lock = take_by_loop("name");
+    int64_t begun = now_ms();
+    ck_assert_int_eq(redlock_release_async(lock, told_done, &told), 0);
+    ck_assert(wait_until(masters_with(masters, "name") == 0 &&
+                             now_ms() - begun > 2 * NODE_TIMEOUT_MS,
+                         5000));
+    ck_assert(turn_until(client, told.calls == 1, 5000));
+    ck_assert_int_eq(told.result, 0);
+    close_masters();
+}
+END_TEST
+
 /* ---- order ------------------------------------------------------------------------------ */
 
 START_TEST(callbacks_come_in_order_of_completion)
@@ -329,6 +347,7 @@ int main(void)
     tcase_add_test(tests, lock_is_taken_extended_and_released_by_loop);
     tcase_add_test(tests, callbacks_get_results_of_blocking_calls);
     tcase_add_test(tests, release_without_callback_is_counted);
+    tcase_add_test(tests, release_answered_while_loop_stood_is_confirmed);
     tcase_add_test(tests, callbacks_come_in_order_of_completion);
     tcase_add_test(tests, waiting_tries_are_served_in_order);
     tcase_add_test(tests, timeout_says_when_to_come_at_latest);

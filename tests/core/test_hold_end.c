@@ -76,15 +76,19 @@ START_TEST(silence_makes_it_unknown)
 }
 END_TEST
 
-/* An answer from after the end of the round does not change what was said. */
+/* What is done is done, however late it is read: only time that nobody answers ends the round.
+ * An answer to an older request does not end it either. */
 START_TEST(late_answer_to_release)
 {
     struct story story;
-    give_up(&story, 3);
+    story_hold(&story, 3);
+    release(&story, true);
+    send_releases(&story, NULL);
     answer(&story, 0, RL_RELEASE, YES);
     story.now_ns += NODE_MS * MS; /* and nobody ticked */
+    ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, YES), 0);
     ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), RL_EV_RELEASED);
-    ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EUNCONFIRMED);
+    ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
 }
 END_TEST
 
