@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define EXIT_PATIENCE_NS (100 * RL_NS_PER_MS) /* for a mutex, when the process ends */
+#define EXIT_PATIENCE_NS RL_NS_PER_S /* at exit, for a mutex whose thread waits to run */
 
 /* Clients that may have something corked. Their mutex must not be taken under this one without
  * a time limit: the other order is usual. */
