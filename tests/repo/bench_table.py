@@ -106,11 +106,11 @@ ROWS += [("fenced tries that took one round trip: names that were used", "kinds"
 TEN = {
     ("pair", "pairs a second, library to", "floor, same bytes"),
     ("pair", "pairs a second, library to", "floor, bare SET"),
+    ("pair", "client CPU a pair, library to", "floor, same bytes"),
     ("pair", "acquire p50", "library"),
-    ("memory", "allocations a pair", "library"),
-    ("fan-out", "a try", "library"),
     ("one down", "black-holed: p50, to all well", "library"),
     ("in flight", "64: pairs a second, library to", "floor, same bytes"),
+    ("in flight", "64: client CPU a pair, library to", "floor, same bytes"),
     ("threads", "64: pairs a second, library to", "floor, same bytes"),
     ("hand-off", "2: p50", "library"),
     ("renew", "lost", "library"),
@@ -118,6 +118,7 @@ TEN = {
 # What these are called where the rows before them are missing.
 ALONE = {
     "... to sockets that send a bare SET": "the same, to sockets that send a bare SET",
+    "... CPU of the client": "... CPU of the client, to the same bytes",
     "... black-holed": "a try with one of five black-holed, to all well",
     "64 threads": "64 threads with blocking calls, to the same floor",
     "... of these lost": "10,000 locks held and renewed: lost",
