@@ -95,6 +95,9 @@ KINDS = ["plain", "plain, fenced", "reentrant", "read", "write", "reentrant, one
 ROWS += [(f"try + release of other kinds, to the same bytes: {kind}" if i == 0 else f"... {kind}",
           "kinds", "pairs a second, library to same bytes", kind)
          for i, kind in enumerate(KINDS[1:])]
+ROWS += [(f"... CPU of the client, to the same bytes: {kind}" if i == 0 else f"... {kind}",
+          "kinds", "client CPU a pair, library to same bytes", kind)
+         for i, kind in enumerate(KINDS[1:])]
 ROWS += [("redlock run NAME -- true, from its start to its end", "run", "p50", "redlock run"),
          ("... to flock", "run", "p50, redlock run to", "flock")]
 ROWS += [("fenced tries that took one round trip: names that were used", "kinds",

@@ -39,9 +39,16 @@ static const struct {
     {"write, one master", REDLOCK_WRITE, true, false},
 };
 
+/* What the rounds of one kind were: pairs a second, and the client's CPU time for each. */
+struct rounds {
+    double ours[BENCH_ROUNDS_MAX], least[BENCH_ROUNDS_MAX];
+    double ours_us[BENCH_ROUNDS_MAX], least_us[BENCH_ROUNDS_MAX];
+    double failures;
+};
+
 /* The drivers take turns, as in pair.c, and each kind's ratio is of one round. */
-static double measure_round(const struct bench *bench, struct bench_driver driver[DRIVERS],
-                            double *ret_pairs, double *failures)
+static void measure_round(const struct bench *bench, struct bench_driver driver[DRIVERS],
+                          unsigned round, struct rounds *ret)
 {
     struct bench_slice total[DRIVERS] = {{0}};
     for (unsigned turn = 0; turn < SLICES; turn++) {
@@ -51,37 +58,42 @@ static double measure_round(const struct bench *bench, struct bench_driver drive
             bench_slice_add(&total[which], bench_measure(&driver[which], slice_ms, 1, NULL));
         }
     }
-    *failures += (double)(total[LIBRARY].failures + total[FLOOR].failures);
-    *ret_pairs = (double)total[LIBRARY].pairs / total[LIBRARY].seconds;
-    return (double)total[FLOOR].pairs / total[FLOOR].seconds;
+    ret->failures += (double)(total[LIBRARY].failures + total[FLOOR].failures);
+    ret->ours[round] = (double)total[LIBRARY].pairs / total[LIBRARY].seconds;
+    ret->least[round] = (double)total[FLOOR].pairs / total[FLOOR].seconds;
+    ret->ours_us[round] = total[LIBRARY].cpu_us / (double)total[LIBRARY].pairs;
+    ret->least_us[round] = total[FLOOR].cpu_us / (double)total[FLOOR].pairs;
 }
 
-/* All rounds of two that are warm: pairs a second of each. Returns how many failed. */
-static double measure_rounds(const struct bench *bench, struct bench_driver driver[DRIVERS],
-                             double ours[BENCH_ROUNDS_MAX], double least[BENCH_ROUNDS_MAX])
+static void measure_rounds(const struct bench *bench, struct bench_driver driver[DRIVERS],
+                           struct rounds *ret)
 {
-    double failures = 0;
+    *ret = (struct rounds){.failures = 0};
     for (unsigned i = 0; i < DRIVERS; i++)
         bench_measure(&driver[i], 0, WARM_UP_PAIRS, NULL);
     for (unsigned round = 0; round < bench->options.rounds; round++)
-        least[round] = measure_round(bench, driver, &ours[round], &failures);
-    return failures;
+        measure_round(bench, driver, round, ret);
 }
 
 static void measure(struct bench *bench, const struct bench *on, size_t which,
                     struct bench_library *library, struct bench_floor *floor)
 {
-    double ours[BENCH_ROUNDS_MAX], least[BENCH_ROUNDS_MAX];
-    unsigned rounds = bench->options.rounds;
+    struct rounds rounds;
+    struct bench_report *to = &bench->report;
+    const char *of = measured[which].name;
+    unsigned count = bench->options.rounds;
     struct bench_driver driver[DRIVERS] = {bench_library_driver(library),
                                            bench_floor_driver(floor)};
-    double failures = measure_rounds(on, driver, ours, least);
-    bench_add_ratio(&bench->report, scenario, "pairs a second, library to same bytes",
-                    measured[which].name, ours, least, rounds);
-    bench_aim(&bench->report, BENCH_AT_LEAST, 0.85);
-    bench_add(&bench->report, scenario, "pairs a second", measured[which].name, "1/s",
-              bench_summarise(ours, rounds));
-    bench_add_failed_pairs(&bench->report, scenario, "", measured[which].name, failures);
+    measure_rounds(on, driver, &rounds);
+    bench_add_ratio(to, scenario, "pairs a second, library to same bytes", of, rounds.ours,
+                    rounds.least, count);
+    bench_aim(to, BENCH_AT_LEAST, 0.85);
+    bench_add(to, scenario, "pairs a second", of, "1/s", bench_summarise(rounds.ours, count));
+    bench_add_ratio(to, scenario, "client CPU a pair, library to same bytes", of,
+                    rounds.ours_us, rounds.least_us, count);
+    bench_add(to, scenario, "client CPU a pair", of, "us",
+              bench_summarise(rounds.ours_us, count));
+    bench_add_failed_pairs(to, scenario, "", of, rounds.failures);
 }
 
 /* Is an acquire with a fencing token one request to each master? Where no majority names the
@@ -161,7 +173,7 @@ static int run_kind(struct bench *bench, const struct bench *on, size_t which,
  * and so they must be private. */
 static int run_strict(struct bench *bench)
 {
-    double strict[BENCH_ROUNDS_MAX], plain[BENCH_ROUNDS_MAX];
+    struct rounds rounds; /* "ours" are strict */
     struct bench_library library[2];
     redlock_config config = bench_config(bench);
     config.max_ttl_ms = STRICT_TTL_MS;
@@ -173,10 +185,10 @@ static int run_strict(struct bench *bench)
     if (status == 0) {
         struct bench_driver driver[DRIVERS] = {bench_library_driver(&library[1]),
                                                bench_library_driver(&library[0])};
-        double failures = measure_rounds(bench, driver, strict, plain);
+        measure_rounds(bench, driver, &rounds);
         bench_add_ratio(&bench->report, scenario, "pairs a second, guard strict to none",
-                        "plain", strict, plain, bench->options.rounds);
-        bench_add_failed_pairs(&bench->report, scenario, "", "guard strict", failures);
+                        "plain", rounds.ours, rounds.least, bench->options.rounds);
+        bench_add_failed_pairs(&bench->report, scenario, "", "guard strict", rounds.failures);
         bench_library_close(&library[1]);
     }
     bench_library_close(&library[0]);
