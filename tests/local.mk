@@ -212,7 +212,7 @@ status_facts = tools/redlock/status_facts.c tools/redlock/status_facts.h
 	-DFOUND='"$(have_libevent)"'
 
 EXTRA_DIST += %D%/tagged.sh %D%/repo/coverage.py %D%/repo/coverage_allowed.txt \
-	%D%/repo/bench_table.py %D%/repo/layers.txt %D%/programs/example_readme.c \
+	%D%/repo/bench_by_turns.py %D%/repo/bench_table.py %D%/repo/layers.txt %D%/programs/example_readme.c \
 	%D%/repo/abi_header.awk %D%/repo/abi_program.c %D%/support/chaos_rig.sh \
 	%D%/support/shell_rig.sh
 
