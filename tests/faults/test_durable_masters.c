@@ -1,17 +1,20 @@
 /* tags: long unsanitized */
 /* test_durable_masters.c - `durable on` with real masters that are killed and restarted: those
  * that write each answer to their disk first vote at once, and have their keys; all others wait
- * as ever. */
+ * as ever. So do those whose append-only file has failed, or was being rewritten. */
 #include "config_auto.h"
 
 #include "client.h"
 #include "kinds/marker.h"
 #include "marks.h"
 #include "proxy.h"
+#include "stall.h"
 #include "told.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define SETTINGS "max-ttl 40s\nttl 30s\n"
 #define DURABLE "guard marker\ndurable on\n" SETTINGS
@@ -355,6 +358,188 @@ START_TEST(stamp_of_another_master_proves_nothing)
 }
 END_TEST
 
+/* ---- a file that fails, or is rewritten ---------------------------------------------------- */
+
+#define LOOKS_OFTEN "guard marker\ndurable on\nmax-ttl 2s\nttl 1s\n"
+
+enum { LIMIT = 32768 };
+
+/* A file that may not grow any more is an error for the master, as a full disk is. By default
+ * it would be a signal that ends it. */
+static void start_where_files_may_be_full(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    start_marked(1, always);
+}
+
+/* The largest size of any of its files from now on; those that it starts have it, too. */
+static void limit_files(rlim_t size)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(prlimit(masters->node[0].pid, RLIMIT_FSIZE, NULL, &limit), 0);
+    limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+    ck_assert_int_eq(prlimit(masters->node[0].pid, RLIMIT_FSIZE, &limit, NULL), 0);
+}
+
+static bool file_says(const char *line)
+{
+    return strstr(master_do(masters, 0, "INFO", "persistence", NULL).text, line) != NULL;
+}
+
+/* "big" is larger than the limit, in every file. */
+static struct reply set_big(void)
+{
+    static char value[2 * LIMIT];
+    const char *const words[] = {"SET", "big", value};
+    const size_t lens[] = {3, 3, sizeof(value)};
+    return master_do_n(masters, 0, 3, words, lens);
+}
+
+/* The command that makes "big" of zeros is short: only the rewritten file is too large. */
+static void fail_rewrite(void)
+{
+    char last[16];
+    snprintf(last, sizeof(last), "%d", 2 * LIMIT);
+    master_do(masters, 0, "CONFIG", "SET", "rdbcompression", "no", NULL);
+    master_do(masters, 0, "SETRANGE", "big", last, "x", NULL);
+    limit_files(LIMIT);
+    master_do(masters, 0, "BGREWRITEAOF", NULL);
+    ck_assert(wait_until(file_says("aof_last_bgrewrite_status:err"), 20000));
+    ck_assert(file_says("aof_last_write_status:ok"));
+}
+
+/* Whoever takes locks looks at the marker every half of max-ttl. */
+static bool has_stamp_by_looks(redlock *client)
+{
+    client_can_take(client, "looking");
+    return all_stamped();
+}
+
+/* The stamp is withdrawn in the file that is still written to, so the next process waits. */
+START_TEST(stamp_is_withdrawn_when_rewrite_has_failed)
+{
+    const char *said = "not durable: its append-only file could not be written";
+    start_where_files_may_be_full();
+    redlock *client = open_with(LOOKS_OFTEN, 1);
+    ck_assert(wait_until(all_stamped(), 5000));
+    fail_rewrite();
+    ck_assert_msg(wait_until(!has_stamp_by_looks(client), 10000), "it kept its stamp");
+    ck_assert_msg(wait_until(strcmp(said_of(client, 0), said) == 0, 5000), "%s", text);
+    redlock_close(client);
+    client = open_with(DURABLE, 1); /* which finds no stamp, and sets none */
+    ck_assert_msg(wait_until(strcmp(said_of(client, 0), said) == 0, 5000), "%s", text);
+    ck_assert(!all_stamped());
+    redlock_close(client);
+    expect_wait(0, DURABLE);
+    ck_assert(master_has(masters, 0, "big"));
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(stamp_comes_back_when_rewrite_succeeds)
+{
+    start_where_files_may_be_full();
+    redlock *client = open_with(LOOKS_OFTEN, 1);
+    ck_assert(wait_until(all_stamped(), 5000));
+    fail_rewrite();
+    ck_assert(wait_until(!has_stamp_by_looks(client), 10000));
+    limit_files(RLIM_INFINITY);
+    master_do(masters, 0, "BGREWRITEAOF", NULL);
+    ck_assert(wait_until(has_stamp_by_looks(client), 20000));
+    ck_assert(file_says("aof_last_bgrewrite_status:ok"));
+    ck_assert_msg(wait_until(strcmp(said_of(client, 0), "") == 0, 5000), "%s", text);
+    redlock_close(client);
+    master_restart(masters, 0, false);
+    ck_assert_str_eq(join_by_hand(), "durable");
+    masters_stop(masters);
+}
+END_TEST
+
+static const char *const under_way[] = {"aof_rewrite_in_progress:1", "aof_rewrite_scheduled:1"};
+
+/* A rewrite that takes two seconds for each key: the marker and the stamp at least. Or one that
+ * waits for such a dump. Looks come each second: is the stamp withdrawn before it is over? */
+static bool is_withdrawn_in_rewrite(redlock *client, unsigned which)
+{
+    ck_assert(wait_until(has_stamp_by_looks(client), 60000));
+    master_do(masters, 0, "CONFIG", "SET", "rdb-key-save-delay", "2000000", NULL);
+    if (which == 1)
+        master_do(masters, 0, "BGSAVE", NULL);
+    master_do(masters, 0, "BGREWRITEAOF", NULL);
+    bool begun = wait_until(file_says(under_way[which]), 10000);
+    master_do(masters, 0, "CONFIG", "SET", "rdb-key-save-delay", "0", NULL);
+    (void)wait_until(!has_stamp_by_looks(client) || !file_says(under_way[which]), 60000);
+    bool withdrawn = !all_stamped();
+    return begun && withdrawn && file_says(under_way[which]);
+}
+
+/* It may be the first rewrite since the file was switched on. */
+START_TEST(stamp_is_withdrawn_while_file_is_rewritten)
+{
+    const char *said = "not durable now: its append-only file is being rewritten";
+    unsigned which = (unsigned)_i;
+    start_marked(1, always);
+    redlock *client = open_with(LOOKS_OFTEN, 1);
+    ck_assert(met_unless_stalled(is_withdrawn_in_rewrite(client, which), 1000, 2));
+    ck_assert_msg(wait_until(strcmp(said_of(client, 0), said) == 0, 5000), "%s", text);
+    ck_assert_msg(wait_until(has_stamp_by_looks(client), 60000), "%s", said_of(client, 0));
+    ck_assert_msg(wait_until(strcmp(said_of(client, 0), "") == 0, 5000), "%s", text);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* With appendfsync always it does not answer what it could not write. So its stamp is right. */
+START_TEST(durable_master_that_can_not_write_ends_and_has_its_keys)
+{
+    start_where_files_may_be_full();
+    stamp();
+    ck_assert_str_eq(master_do(masters, 0, "SET", "answered", "x", NULL).text, "OK");
+    limit_files(LIMIT);
+    ck_assert_int_eq(set_big().type, 0);
+    master_restart(masters, 0, false);
+    ck_assert_str_eq(join_by_hand(), "durable");
+    ck_assert(master_has(masters, 0, "answered"));
+    ck_assert(!master_has(masters, 0, "big"));
+    masters_stop(masters);
+}
+END_TEST
+
+/* As a client asks that was told of the settings before they were changed. */
+static struct reply stamp_by_hand(void)
+{
+    char run[64];
+    ck_assert_int_eq(
+        sscanf(master_do(masters, 0, "GET", RL_MARKER_KEY, NULL).text, "%63s", run), 1);
+    return master_do(masters, 0, "EVAL", rl_marker_stamp, "2", RL_MARKER_KEY, RL_DURABLE_KEY,
+                     "nonce", run, "", NULL);
+}
+
+/* With everysec it goes on, and refuses every write: the end of its stamp, too. What it could
+ * not write was answered. Nothing tells the next process: docs/MARKERS.md says so. */
+START_TEST(stamp_stays_where_nothing_can_be_written)
+{
+    const char *said = "MISCONF: its last write to the append only file failed";
+    start_where_files_may_be_full();
+    stamp();
+    ck_assert_str_eq(stamp_by_hand().text, "nonce ");
+    master_do(masters, 0, "CONFIG", "SET", "appendfsync", "everysec", NULL);
+    limit_files(LIMIT);
+    ck_assert_str_eq(set_big().text, "OK");
+    ck_assert(wait_until(file_says("aof_last_write_status:err"), 20000));
+    struct reply reply = stamp_by_hand();
+    ck_assert_msg(reply.type == '-' && strstr(reply.text, "MISCONF"), "%s", reply.text);
+    redlock *client = open_with(DURABLE, 1);
+    ck_assert_msg(wait_until(strstr(said_of(client, 0), said) != NULL, 5000), "%s", text);
+    ck_assert(all_stamped());
+    redlock_close(client);
+    master_restart(masters, 0, false);
+    ck_assert(!master_has(masters, 0, "big"));
+    ck_assert_str_eq(join_by_hand(), "durable");
+    masters_stop(masters);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("durable_masters");
@@ -374,5 +559,13 @@ int main(void)
     tcase_add_test(tcase, replica_that_is_restarted_has_its_masters_stamp);
     tcase_add_loop_test(tcase, stamp_of_another_master_proves_nothing, 0, 2);
     suite_add_tcase(suite, tcase);
+    TCase *file = tcase_create("file");
+    tcase_set_timeout(file, 90);
+    tcase_add_test(file, stamp_is_withdrawn_when_rewrite_has_failed);
+    tcase_add_test(file, stamp_comes_back_when_rewrite_succeeds);
+    tcase_add_loop_test(file, stamp_is_withdrawn_while_file_is_rewritten, 0, 2);
+    tcase_add_test(file, durable_master_that_can_not_write_ends_and_has_its_keys);
+    tcase_add_test(file, stamp_stays_where_nothing_can_be_written);
+    suite_add_tcase(suite, file);
     return suite_run(suite);
 }
