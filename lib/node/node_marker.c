@@ -168,8 +168,11 @@ void rl_node_take_stamp(struct rl_node *node, const struct rl_inflight *inflight
     else
         rl_node_disconnect(node, node->current, now_ns,
                            "answered something that was not asked for");
+    /* A stamp that is there can't be withdrawn where nothing can be written. */
+    const char *then = reply->type == RL_REPLY_ERROR
+                           ? "a stamp there may stay: set this right, or empty its directory"
+                           : "after a restart it will wait for max-ttl";
     if (node->durable_why && node->durable_why != before)
-        node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING,
-                                    "%s: %s: after a restart it will wait for max-ttl",
-                                    node->config->label, node->durable_why);
+        node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING, "%s: %s: %s",
+                                    node->config->label, node->durable_why, then);
 }
