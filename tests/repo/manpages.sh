@@ -33,6 +33,13 @@ displays() { # PREFIX
 grep -nE '^\.(It|Sh|Ss) (No|In|An|At|Do|So|Me|On|Os) [a-z]+( |$)' "$root"/man/*.[0-9] >"$work/swallowed"
 check 'no title begins with a word that is a macro' [ ! -s "$work/swallowed" ]
 
+# A word that is one delimiter is moved out of what it stands in: "[ -f x ]" loses its blanks.
+grep -nE '^\.D[l1] (.* )?[][()|.,:;!?]( |$)' "$root"/man/*.[0-9] >"$work/delimiters"
+check 'no word of a displayed command is a lone delimiter (write \&[)' [ ! -s "$work/delimiters" ]
+# These macros quote all of their line; Do and Dc, and their like, quote one word of several.
+grep -nE '^\.(It )?[BDPQS]q .* [,;:|] [A-Z][a-z] ' "$root"/man/*.[0-9] >"$work/quoted"
+check 'no quotation goes on behind a comma' [ ! -s "$work/quoted" ]
+
 # ---- names ----
 
 sed -n 's/^ *\(redlock_[a-z_]*\);$/\1/p' "$root/lib/redlock.map" | sort >"$work/exported"
