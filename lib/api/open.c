@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 
 #include "base/client_name.h"
+#include "base/diagnostic.h"
 #include "base/eventfd.h"
 #include "config/config_load.h"
 #include "config/config_abi.h"
@@ -145,11 +146,8 @@ static int open_nodes(redlock *client, const char *file, redlock_error *error)
                                   client->loop.wake_fd, why, sizeof(why));
         if (result) {
             const char *what = result == REDLOCK_ENOMEM ? "out of memory" : why;
-            error->line = config->line;
-            if (config->line > 0)
-                return fail(error, result, "%s:%d: node %s: %s", file, config->line,
-                            config->label, what);
-            return fail(error, result, "node %s: %s", config->label, what);
+            return rl_error_set(error, result, config->line > 0 ? file : NULL, config->line,
+                                config->column, "node %s: %s", config->label, what);
         }
         client->nodes.n++;
     }

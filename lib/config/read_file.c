@@ -11,16 +11,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+const char *rl_read_remedy(int error)
+{
+    if (error == ENOENT || error == ENOTDIR)
+        return "; check the path";
+    if (error == EACCES)
+        return "; make it readable for the user who runs this";
+    return "";
+}
+
 static int fail(int error, int *ret_errno, char *why, size_t why_size)
 {
-    const char *remedy = "";
-    if (error == ENOENT || error == ENOTDIR)
-        remedy = "; check the path";
-    else if (error == EACCES)
-        remedy = "; make it readable for the user who runs this";
     /* %m, because there are two forms of strerror_r(), and musl has the other one. */
     errno = error;
-    snprintf(why, why_size, "%m%s", remedy);
+    snprintf(why, why_size, "%m%s", rl_read_remedy(error));
     *ret_errno = error;
     return -1;
 }

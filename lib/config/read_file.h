@@ -12,4 +12,7 @@
 int rl_read_file(const char *path, void *ret_bytes, size_t size, size_t *ret_len,
                  mode_t *ret_mode, int *ret_errno, char *why, size_t why_size);
 
+/* What may help where a file can't be opened, to be put behind the text of that errno. */
+const char *rl_read_remedy(int error);
+
 #endif

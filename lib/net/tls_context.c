@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "base/text_escape.h"
+#include "config/read_file.h"
 #include "net/tls_internal.h"
 
 #include <arpa/inet.h>
@@ -50,7 +51,7 @@ static bool can_open(const struct why *why, const char *setting, const char *pat
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0 || fstat(fd, &status) != 0) {
-        snprintf(reason, sizeof(reason), "%m");
+        snprintf(reason, sizeof(reason), "%m%s", rl_read_remedy(errno));
         if (fd >= 0)
             close(fd);
         return refuse(why, setting, path, reason);

@@ -105,25 +105,26 @@ END_TEST
 
 START_TEST(bad_files_are_refused_with_setting_and_file)
 {
+    static const char no_file[] = "No such file or directory; check the path";
     static const struct {
         struct files files;
         const char *setting, *file, *reason; /* NULL: any */
     } bad[] = {
-        {{"none.crt", NULL, NULL, NULL}, "ca-file", "none.crt", "No such file or directory"},
+        {{"none.crt", NULL, NULL, NULL}, "ca-file", "none.crt", no_file},
         {{".", NULL, NULL, NULL}, "ca-file", ".", "not a regular file"},
         {{"pipe", NULL, NULL, NULL}, "ca-file", "pipe", "not a regular file"},
         {{"empty", NULL, NULL, NULL}, "ca-file", "empty", "no certificate or crl found"},
         {{"text", NULL, NULL, NULL}, "ca-file", "text", "no certificate or crl found"},
         {{"own.key", NULL, NULL, NULL}, "ca-file", "own.key", "no certificate or crl found"},
         {{"broken", NULL, NULL, NULL}, "ca-file", "broken", NULL},
-        {{NULL, "none", NULL, NULL}, "ca-dir", "none", "No such file or directory"},
+        {{NULL, "none", NULL, NULL}, "ca-dir", "none", no_file},
         {{NULL, "ca.crt", NULL, NULL}, "ca-dir", "ca.crt", "not a directory"},
-        {{NULL, NULL, "none", "own.key"}, "cert-file", "none", "No such file or directory"},
+        {{NULL, NULL, "none", "own.key"}, "cert-file", "none", no_file},
         {{NULL, NULL, "pipe", "own.key"}, "cert-file", "pipe", "not a regular file"},
         {{NULL, NULL, "text", "own.key"}, "cert-file", "text", NULL},
         {{NULL, NULL, "broken", "own.key"}, "cert-file", "broken", NULL},
         {{NULL, NULL, "own.crt", NULL}, "cert-file", "own.crt", NULL},
-        {{NULL, NULL, "own.crt", "none"}, "key-file", "none", "No such file or directory"},
+        {{NULL, NULL, "own.crt", "none"}, "key-file", "none", no_file},
         {{NULL, NULL, "own.crt", "pipe"}, "key-file", "pipe", "not a regular file"},
         {{NULL, NULL, "own.crt", "text"}, "key-file", "text", NULL},
         {{NULL, NULL, "own.crt", "other.key"},
@@ -166,7 +167,33 @@ START_TEST(unreadable_text_is_refused)
     if (is_root && seteuid(0) != 0)
         suite_die("can't be root again");
     ck_assert_ptr_null(context);
-    ck_assert_msg(strstr(why, "secret.crt: Permission denied"), "%s", why);
+    ck_assert_msg(strstr(why, "secret.crt: Permission denied; make it readable"), "%s", why);
+}
+END_TEST
+
+START_TEST(client_is_told_of_node_and_its_place)
+{
+    char path[TLS_CERTS_PATH_MAX];
+    redlock_error error = REDLOCK_ERROR_INIT;
+    redlock *client;
+    write_file("nl.conf", "ttl 5s\n  node rediss://127.0.0.1:1 ca-file=/none/ca.crt\n");
+    tls_certs_path(path, dir, "nl.conf");
+    ck_assert_int_eq(redlock_open(path, &error, &client), REDLOCK_ECONFIG);
+    ck_assert_msg(strstr(error.text, "/nl.conf:2:8: node rediss://127.0.0.1:1: ca-file "
+                                     "/none/ca.crt: No such file or directory; check the path"),
+                  "%s", error.text);
+    ck_assert_int_eq(error.line, 2);
+    ck_assert_int_eq(error.column, 8);
+    redlock_node node = REDLOCK_NODE_INIT;
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    node.url = "rediss://127.0.0.1:1";
+    node.ca_file = "/none/ca.crt";
+    config.nodes = &node;
+    config.node_count = 1;
+    ck_assert_int_eq(redlock_open_config(&config, &error, &client), REDLOCK_ECONFIG);
+    ck_assert_str_eq(error.text, "node rediss://127.0.0.1:1: ca-file /none/ca.crt: No such "
+                                 "file or directory; check the path");
+    ck_assert_int_eq(error.line, 0);
 }
 END_TEST
 
@@ -285,6 +312,7 @@ int main(void)
     tcase_add_test(tcase, good_files_are_accepted);
     tcase_add_test(tcase, bad_files_are_refused_with_setting_and_file);
     tcase_add_test(tcase, unreadable_text_is_refused);
+    tcase_add_test(tcase, client_is_told_of_node_and_its_place);
     tcase_add_test(tcase, names_that_no_certificate_could_have_are_refused);
     tcase_add_test(tcase, short_buffer_is_enough);
     tcase_add_test(tcase, no_descriptor_is_left_open);
