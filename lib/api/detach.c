@@ -1,6 +1,7 @@
 /* detach.c - hands a lock to another process of this host, as text (handle_text.h). */
 #include "config_auto.h"
 
+#include "api/try.h"
 #include "config/list_mark.h"
 #include "engine/engine.h"
 #include "engine/lease.h"
@@ -10,6 +11,17 @@
 
 #include <assert.h>
 #include <string.h>
+
+/* Why a text can't be attached. */
+#define GIVE_WHOLE "give the whole text of a lock that was handed out"
+#define NO_HANDLE                                                                              \
+    "the text is no handle, or not all of one, or of another version: " GIVE_WHOLE
+#define NOT_TIMED                                                                              \
+    "the handle is of another boot or clock, or lasts beyond max-ttl: attach it where the "    \
+    "lock was taken, with its node list"
+#define TOO_LONG                                                                               \
+    "the handle's lock has a longer ttl than this node list allows (max-ttl): attach it with " \
+    "the node list that it was taken with"
 
 static void marks_of(const redlock *client, uint32_t ret_marks[REDLOCK_NODES_MAX])
 {
@@ -56,9 +68,15 @@ static int handle_text(redlock *client, const redlock_lock *lock, bool detaches,
     assert(lease->lock == lock && !lease->detached);
     if (redlock_validity_ms(lock) == 0)
         return REDLOCK_EEXPIRED;
-    return encode(client, lock,
-                  detaches ? lease->hold.deadline_ns : rl_lease_deadline_ns(lease), ret_text,
-                  size);
+    int result =
+        encode(client, lock, detaches ? lease->hold.deadline_ns : rl_lease_deadline_ns(lease),
+               ret_text, size);
+    if (result == REDLOCK_EINVAL)
+        rl_client_log(client, REDLOCK_LOG_ERROR,
+                      "the handle does not fit into %zu bytes: give ret_text "
+                      "REDLOCK_HANDLE_MAX (%d)",
+                      size, REDLOCK_HANDLE_MAX);
+    return result;
 }
 
 static void detach(redlock_lock *lock, int64_t now_ns)
@@ -75,9 +93,11 @@ static void detach(redlock_lock *lock, int64_t now_ns)
 static int hand_out(redlock_lock *lock, bool detaches, char *ret_text, size_t size)
 {
     int cancel_state;
-    if (!lock || !ret_text)
+    if (!lock)
         return REDLOCK_EINVAL;
     redlock *client = lock->client;
+    if (!ret_text)
+        return rl_client_refuse(client, "there is no place for the handle: ret_text is NULL");
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
@@ -135,6 +155,13 @@ static bool is_of_masters(redlock *client, const struct rl_handle *handle)
     return false;
 }
 
+/* The log says why; the text itself is a secret, and not shown. */
+static int no_handle(redlock *client, const char *why)
+{
+    rl_client_wrong(client, why);
+    return REDLOCK_EHANDLE;
+}
+
 /* May a lock have the names and the owner of this target? */
 static bool may_be_held(redlock *client, const struct rl_target *target)
 {
@@ -159,10 +186,12 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     int64_t epoch = rl_clock_epoch(&client->clock);
     int64_t now_ns = rl_client_now_ns(client);
     rl_engine_see_to_clock(client, now_ns);
-    if (!is_of_masters(client, handle) ||
-        !is_timed(client, handle, rl_clock_kernel_ns(now_ns, epoch)) ||
-        handle->ttl_ms > rl_client_max_ttl_ms(client, target.kind))
+    if (!is_of_masters(client, handle))
         return REDLOCK_EHANDLE;
+    if (!is_timed(client, handle, rl_clock_kernel_ns(now_ns, epoch)))
+        return no_handle(client, NOT_TIMED);
+    if (handle->ttl_ms > rl_client_max_ttl_ms(client, target.kind))
+        return no_handle(client, TOO_LONG);
     if (!may_be_held(client, &target))
         return REDLOCK_EINVAL;
     int64_t deadline_ns = rl_clock_own_ns(handle->deadline_ns, epoch);
@@ -195,14 +224,15 @@ int redlock_attach(redlock *client, const char *text, redlock_lock **ret_lock)
 {
     struct rl_handle handle;
     int cancel_state;
-    if (!client || !text || !ret_lock)
-        return REDLOCK_EINVAL;
+    if (!text || !ret_lock)
+        return rl_client_refuse(client, text ? RL_NO_RET_LOCK : "text is NULL: " GIVE_WHOLE);
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    result = rl_handle_decode(text, &handle);
-    if (result == REDLOCK_OK)
+    if (rl_handle_decode(text, &handle) == REDLOCK_OK)
         result = attach(client, &handle, ret_lock);
+    else
+        result = no_handle(client, NO_HANDLE);
     rl_client_leave(client, cancel_state);
     return result;
 }

@@ -2,6 +2,7 @@
  * have been connected since. */
 #include "config_auto.h"
 
+#include "api/try.h"
 #include "base/struct_abi.h"
 #include "engine/lease.h"
 #include "engine/call.h"
@@ -200,9 +201,10 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
     char why[RL_STRUCT_WHY_MAX];
     if (!rl_report_fits(report, why, sizeof(why)))
         return rl_client_wrong(client, why);
-    if (ttl_ms < 0 || (ttl_ms && ttl_ms < RL_TTL_MIN_MS) ||
-        ttl_ms > rl_client_max_ttl_ms(client, lease->target.kind))
-        return REDLOCK_EINVAL;
+    if (ttl_ms != 0)
+        result = rl_ttl_check(client, lease->target.kind, ttl_ms);
+    if (result)
+        return result;
     if (lease->hold.phase != RL_HOLD_HELD)
         return REDLOCK_EEXPIRED;
     rl_report_open(&extend->call.report, client, report);
@@ -265,9 +267,11 @@ int redlock_extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *rep
                          redlock_done_fn *done, void *context)
 {
     int cancel_state;
-    if (!lock || !done)
+    if (!lock)
         return REDLOCK_EINVAL;
     redlock *client = lock->client;
+    if (!done)
+        return rl_client_refuse(client, RL_NO_DONE);
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct rl_struct shape =
@@ -44,6 +45,22 @@ bool rl_multi_sized(const redlock_item *items, size_t count)
     return true;
 }
 
+int rl_multi_refuse(const redlock_item *items, size_t count)
+{
+    char why[RL_STRUCT_WHY_MAX];
+    assert(!rl_multi_sized(items, count));
+    /* Without a size, who knows where the client is? */
+    if (!items || count == 0 || !rl_struct_sized(&shape, items[0].size, why, sizeof(why)))
+        return REDLOCK_EINVAL;
+    if (count > REDLOCK_ITEMS_MAX)
+        snprintf(why, sizeof(why), "%zu items are too many: from 1 to %d go together", count,
+                 REDLOCK_ITEMS_MAX);
+    else
+        snprintf(why, sizeof(why),
+                 "the items are not of one size; start each one from REDLOCK_ITEM");
+    return rl_client_refuse(items[0].client, why);
+}
+
 static int refuse(const struct rl_multi *taking, size_t index, const char *why)
 {
     assert(index <= taking->count && index < REDLOCK_ITEMS_MAX); /* its client is known */
@@ -56,9 +73,13 @@ static int take_item(struct rl_multi *taking, const redlock_item *given, size_t 
     redlock_item *item = &taking->items[index];
     redlock_options *options = &taking->options[index];
     assert(index == taking->count && index < REDLOCK_ITEMS_MAX);
-    if (!given->client || !given->name)
-        return REDLOCK_EINVAL;
+    if (!given->client)
+        return index > 0 ? refuse(taking, index - 1, "the client of an item is NULL")
+                         : REDLOCK_EINVAL;
     taking->clients[index] = given->client;
+    if (!given->name)
+        return refuse(taking, index,
+                      "the name of an item is NULL: a lock needs a name of at least one byte");
     *options = (redlock_options)REDLOCK_OPTIONS_INIT;
     *item = (redlock_item)REDLOCK_ITEM(NULL, NULL, NULL);
     if (!rl_struct_take(&shape, given, item, why, sizeof(why)))

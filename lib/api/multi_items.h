@@ -30,6 +30,9 @@ void rl_multi_put_all(const struct rl_multi *taking, redlock_item *items);
 /* Are there some, not too many, and all of one size that a version has? */
 bool rl_multi_sized(const redlock_item *items, size_t count);
 
+/* EINVAL of items that are not. The log of the first one's client says why, if it is known. */
+int rl_multi_refuse(const redlock_item *items, size_t count);
+
 /* Take over the caller's items, which must be sized. 0, or the call's result. */
 int rl_multi_take(struct rl_multi *taking, const redlock_item *items, size_t count);
 

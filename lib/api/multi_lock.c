@@ -189,7 +189,7 @@ int redlock_try_multi(redlock_item *items, size_t count, int64_t wait_ms)
 {
     struct rl_multi taking;
     if (!rl_multi_sized(items, count))
-        return REDLOCK_EINVAL;
+        return rl_multi_refuse(items, count);
     /* Clear the results: an item must not keep those of an earlier call. */
     for (size_t i = 0; i < count; i++)
         rl_multi_put(rl_multi_item(items, i), NULL, REDLOCK_OK);
@@ -228,7 +228,7 @@ int redlock_release_multi(redlock_item *items, size_t count)
     if (count == 0)
         return REDLOCK_OK;
     if (!rl_multi_sized(items, count))
-        return REDLOCK_EINVAL;
+        return rl_multi_refuse(items, count);
     for (size_t i = 0; i < count; i++) {
         redlock_item *item = rl_multi_item(items, i);
         item->result = item->lock ? rl_client_stay(item->lock->client) : REDLOCK_OK;

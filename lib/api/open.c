@@ -251,6 +251,17 @@ static int open_client(const redlock_config *given, redlock_error *error, redloc
     return REDLOCK_OK;
 }
 
+/* As much as the caller's version of the struct has room for. */
+static int give_error(redlock_error *whole, redlock_error *ret_error)
+{
+    if (ret_error) {
+        size_t size = ret_error->size < sizeof(*whole) ? ret_error->size : sizeof(*whole);
+        whole->size = ret_error->size;
+        memcpy(ret_error, whole, size);
+    }
+    return whole->code;
+}
+
 int redlock_open_config(const redlock_config *config, redlock_error *error,
                         redlock **ret_client)
 {
@@ -259,18 +270,19 @@ int redlock_open_config(const redlock_config *config, redlock_error *error,
     if (result == REDLOCK_OK)
         whole = (redlock_error)REDLOCK_ERROR_INIT; /* warnings leave nothing in the result */
     whole.code = result;
-    if (error) {
-        /* As much as the caller's version of the struct has room for. */
-        size_t size = error->size < sizeof(whole) ? error->size : sizeof(whole);
-        whole.size = error->size;
-        memcpy(error, &whole, size);
-    }
-    return result;
+    return give_error(&whole, error);
 }
 
 int redlock_open(const char *file, redlock_error *error, redlock **ret_client)
 {
     redlock_config config = REDLOCK_CONFIG_INIT;
-    config.file = file ? file : "";
+    redlock_error whole = REDLOCK_ERROR_INIT;
+    if (!file || !file[0]) {
+        fail(&whole, REDLOCK_EINVAL,
+             "redlock_open: file is %s; give the path of a node list file",
+             file ? "an empty string" : "NULL");
+        return give_error(&whole, error);
+    }
+    config.file = file;
     return redlock_open_config(&config, error, ret_client);
 }

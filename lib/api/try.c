@@ -44,12 +44,32 @@ static const char *clash(const struct rl_target *target, const char *owner)
     return rl_key_owner_clash(&owned);
 }
 
+int rl_ttl_check(redlock *client, const struct rl_kind *kind, int64_t ttl_ms)
+{
+    const struct rl_config *config = &client->config;
+    int64_t max_ms = rl_client_max_ttl_ms(client, kind);
+    if (ttl_ms >= RL_TTL_MIN_MS && ttl_ms <= max_ms &&
+        rl_validity_possible(ttl_ms * RL_NS_PER_MS, config->drift_factor))
+        return 0;
+    rl_client_log(client, REDLOCK_LOG_ERROR,
+                  "a ttl of %lld ms is not possible: it must be at least %d ms, above the "
+                  "drift and at most %lld ms (%s%s)",
+                  (long long)ttl_ms, RL_TTL_MIN_MS, (long long)max_ms,
+                  kind->max_ttl_ms && kind->max_ttl_ms < config->max_ttl_ms
+                      ? "what this kind allows"
+                      : "max-ttl",
+                  config->lock_delay_ms > 0 ? " less lock-delay" : "");
+    return REDLOCK_EINVAL;
+}
+
 /* Check all arguments; the log says what would be right. */
 static int check(redlock *client, const struct rl_target *target,
                  const redlock_options *options, int64_t *ret_ttl_ms)
 {
     const struct rl_kind *kind = target->kind;
     const char *sentence;
+    if (options->auto_renew != 0 && options->auto_renew != 1)
+        return rl_client_wrong(client, "auto_renew must be 0, or 1 for a lock that is renewed");
     if (options->max_hold_ms < 0 || (options->max_hold_ms > 0 && !options->auto_renew))
         return rl_client_wrong(
             client, "max_hold_ms must be 0 (no cap) or more, and goes with auto_renew");
@@ -76,22 +96,8 @@ static int check(redlock *client, const struct rl_target *target,
         return rl_client_wrong(client, sentence);
     if (options->owner && (sentence = clash(target, options->owner)))
         return rl_client_wrong(client, sentence);
-    int64_t ttl_ms = options->ttl_ms ? options->ttl_ms : client->config.ttl_ms;
-    int64_t max_ms = rl_client_max_ttl_ms(client, kind);
-    if (ttl_ms < RL_TTL_MIN_MS || ttl_ms > max_ms ||
-        !rl_validity_possible(ttl_ms * RL_NS_PER_MS, client->config.drift_factor)) {
-        rl_client_log(client, REDLOCK_LOG_ERROR,
-                      "a ttl of %lld ms is not possible: it must be at least %d ms, above the "
-                      "drift and at most %lld ms (%s%s)",
-                      (long long)ttl_ms, RL_TTL_MIN_MS, (long long)max_ms,
-                      kind->max_ttl_ms && kind->max_ttl_ms < client->config.max_ttl_ms
-                          ? "what this kind allows"
-                          : "max-ttl",
-                      client->config.lock_delay_ms > 0 ? " less lock-delay" : "");
-        return REDLOCK_EINVAL;
-    }
-    *ret_ttl_ms = ttl_ms;
-    return 0;
+    *ret_ttl_ms = options->ttl_ms ? options->ttl_ms : client->config.ttl_ms;
+    return rl_ttl_check(client, kind, *ret_ttl_ms);
 }
 
 /* The caller's options in this library's layout; NULL: the defaults. */
@@ -181,8 +187,8 @@ int rl_try(redlock *client, const struct rl_names_arg *names_arg, const redlock_
     redlock_options options;
     struct rl_target target;
     int cancel_state;
-    if (!client || !ret_lock)
-        return REDLOCK_EINVAL;
+    if (!ret_lock)
+        return rl_client_refuse(client, RL_NO_RET_LOCK);
     int result = rl_client_enter_blocking(client, &cancel_state);
     if (result)
         return result;
@@ -273,8 +279,8 @@ static int try_async(redlock *client, const struct rl_names_arg *names_arg,
                      uint64_t *ret_id)
 {
     int cancel_state;
-    if (!client || !done)
-        return REDLOCK_EINVAL;
+    if (!done)
+        return rl_client_refuse(client, RL_NO_DONE);
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;

@@ -24,6 +24,14 @@ struct rl_names_arg {
     struct rl_group *group; /* or NULL */
 };
 
+/* What the log says of a pointer that is needed and NULL. */
+#define RL_NO_RET_LOCK "there is no place for the lock: ret_lock is NULL"
+#define RL_NO_DONE "done is NULL: give the function that is to be told the result"
+
+/* Can a lock of that kind last so long on this client? 0, or EINVAL with a line in the log that
+ * tells the bounds. */
+int rl_ttl_check(redlock *client, const struct rl_kind *kind, int64_t ttl_ms);
+
 /* A caller's options in this library's layout. False, and why: see rl_struct_take(). */
 bool rl_options_take(const redlock_options *given, redlock_options *ret_options, char *why,
                      size_t why_size);

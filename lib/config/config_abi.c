@@ -48,6 +48,12 @@ int rl_config_take(const redlock_config *from, redlock_config *ret_whole, redloc
                             "_NEVER, or 0 (as the file says)",
                             shape.name, whole.background);
     }
+    if (whole.log_level < REDLOCK_LOG_DEFAULT || whole.log_level > REDLOCK_LOG_DEBUG) {
+        return rl_error_set(error, REDLOCK_EINVAL, NULL, 0, 0,
+                            "%s: log_level is %d; it is REDLOCK_LOG_ERROR, _WARNING, _INFO or "
+                            "_DEBUG, or 0 (warnings)",
+                            shape.name, whole.log_level);
+    }
     if (whole.file && !whole.file[0])
         return refuse(error, shape.name,
                       "file is an empty string; give a path, or NULL for none");

@@ -1,12 +1,14 @@
 /* test_refused.c - what a caller says and can't be meant is EINVAL, and a line of the log tells
- * what would be right: of calls that only look, and of items that exclude each other. And who
- * is refused by another is told its name. */
+ * what would be right: of calls that only look, of NULL, of options, ttls, handles and items,
+ * and of items that exclude each other. Opening tells it in its error. And who is refused by
+ * another is told its name. */
 #include "config_auto.h"
 
 #include "client.h"
 #include "masters.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CLIENTS = 2 };
@@ -44,13 +46,37 @@ static void close_all(void)
     masters_stop(masters);
 }
 
-/* It was EINVAL, and the log has told so. */
-static void expect(int result, const char *part)
+/* It was this error, and the log has told why. */
+static void expect_code(int result, int code, const char *part)
 {
-    ck_assert_int_eq(result, REDLOCK_EINVAL);
+    ck_assert_int_eq(result, code);
     ck_assert_msg(strstr(logged, part), "'%s' in '%s'", part, logged);
     logged[0] = '\0';
 }
+
+static void expect(int result, const char *part)
+{
+    expect_code(result, REDLOCK_EINVAL, part);
+}
+
+/* ---- opening ---------------------------------------------------------------------------- */
+
+START_TEST(no_file_to_open)
+{
+    static const struct {
+        const char *file, *text;
+    } none[] = {
+        {NULL, "redlock_open: file is NULL; give the path of a node list file"},
+        {"", "redlock_open: file is an empty string; give the path of a node list file"},
+    };
+    redlock_error error = REDLOCK_ERROR_INIT;
+    ck_assert_int_eq(redlock_open(none[_i].file, NULL, &client[0]), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_open(none[_i].file, &error, &client[0]), REDLOCK_EINVAL);
+    ck_assert_int_eq(error.code, REDLOCK_EINVAL);
+    ck_assert_str_eq(error.text, none[_i].text);
+    ck_assert_uint_eq(error.size, sizeof(error));
+}
+END_TEST
 
 /* ---- looking ---------------------------------------------------------------------------- */
 
@@ -98,6 +124,123 @@ START_TEST(to_force)
     report.size--;
     expect(redlock_force_release(client[0], "name", 4, REDLOCK_OFF, &report),
            "redlock_report: its size");
+    close_all();
+}
+END_TEST
+
+/* ---- taking and extending --------------------------------------------------------------- */
+
+static void never(void *context, int result, redlock_lock *lock)
+{
+    (void)context;
+    (void)result;
+    (void)lock;
+    abort();
+}
+
+START_TEST(null_where_something_is_to_be_returned)
+{
+    static const char *const names[] = {"a", "b"};
+    static const redlock_bytes bytes[] = {{"a", 1}, {"b", 1}};
+    static const char no_lock[] = "ret_lock is NULL", no_done[] = "done is NULL";
+    open_masters(1);
+    ck_assert_int_eq(redlock_try(NULL, "name", NULL, NULL), REDLOCK_EINVAL);
+    expect(redlock_try(client[0], "name", NULL, NULL), no_lock);
+    expect(redlock_try_names(client[0], names, 2, NULL, NULL), no_lock);
+    expect(redlock_try_async(client[0], "name", 4, NULL, NULL, NULL, NULL), no_done);
+    expect(redlock_try_names_async(client[0], bytes, 2, NULL, NULL, NULL, NULL), no_done);
+    redlock_lock *lock = client_take(client[0], "name");
+    expect(redlock_extend_async(lock, 0, NULL, NULL, NULL), no_done);
+    expect(redlock_handle(lock, NULL, REDLOCK_HANDLE_MAX), "ret_text is NULL");
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_all();
+}
+END_TEST
+
+START_TEST(auto_renew_that_is_neither_0_nor_1)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *lock;
+    open_masters(1);
+    options.auto_renew = 2;
+    expect(redlock_try(client[0], "name", &options, &lock), "auto_renew must be 0, or 1");
+    options.auto_renew = -1;
+    expect(redlock_try(client[0], "name", &options, &lock), "auto_renew must be 0, or 1");
+    close_all();
+}
+END_TEST
+
+/* With the bounds, as for a try. */
+START_TEST(ttl_of_an_extension)
+{
+    static const char bounds[] =
+        "at least 10 ms, above the drift and at most 30000 ms (max-ttl)";
+    static const int64_t wrong[] = {INT64_MIN, -1, 1, 30001, INT64_MAX};
+    open_masters(1);
+    redlock_lock *lock = client_take(client[0], "name");
+    for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        expect(redlock_extend(lock, wrong[i], NULL), bounds);
+        expect(redlock_extend_async(lock, wrong[i], NULL, never, NULL), bounds);
+    }
+    ck_assert_int_eq(redlock_extend(lock, 30000, NULL), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_all();
+}
+END_TEST
+
+/* ---- handles ---------------------------------------------------------------------------- */
+
+START_TEST(handle_that_does_not_fit_or_is_none)
+{
+    char text[REDLOCK_HANDLE_MAX];
+    const char *bad[] = {"", "rl4", text};
+    redlock_lock *taken;
+    open_masters(1);
+    redlock_lock *lock = client_take(client[0], "name");
+    expect(redlock_handle(lock, text, 10), "does not fit into 10 bytes");
+    expect(redlock_detach(lock, text, 10), "REDLOCK_HANDLE_MAX (6656)");
+    ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
+    expect(redlock_attach(client[1], NULL, &taken), "text is NULL");
+    expect(redlock_attach(client[1], text, NULL), "ret_lock is NULL");
+    size_t last = strlen(text) - 1;
+    char cut = text[last];
+    text[last] = '\0';
+    for (unsigned i = 0; i < 3; i++) {
+        int result = redlock_attach(client[1], bad[i], &taken);
+        ck_assert_ptr_null(strstr(logged, "rl4")); /* who has a handle has the lock */
+        expect_code(result, REDLOCK_EHANDLE, "no handle, or not all of one");
+    }
+    text[last] = cut;
+    ck_assert_int_eq(redlock_attach(client[1], text, &taken), 0);
+    ck_assert_int_eq(redlock_release(taken), 0);
+    close_all();
+}
+END_TEST
+
+/* By a client whose list is another one: its locks are shorter. */
+START_TEST(handle_of_lock_that_lasts_too_long_here)
+{
+    char text[REDLOCK_HANDLE_MAX];
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    redlock *here;
+    redlock_lock *taken;
+    open_masters(1);
+    ck_assert_int_eq(redlock_detach(client_take(client[0], "name"), text, sizeof(text)), 0);
+    config.file = masters_file(masters, NULL);
+    config.log = note;
+    config.log_level = REDLOCK_LOG_ERROR;
+    config.lock_delay_ms = 25000;
+    ck_assert_int_eq(redlock_open_config(&config, NULL, &here), 0);
+    expect_code(redlock_attach(here, text, &taken), REDLOCK_EHANDLE, "has a longer ttl than");
+    redlock_close(here);
+    config.lock_delay_ms = 0;
+    config.max_ttl_ms = 5000;
+    config.ttl_ms = 1000;
+    ck_assert_int_eq(redlock_open_config(&config, NULL, &here), 0);
+    expect_code(redlock_attach(here, text, &taken), REDLOCK_EHANDLE, "lasts beyond max-ttl");
+    redlock_close(here);
+    ck_assert_int_eq(redlock_attach(client[1], text, &taken), 0);
+    ck_assert_int_eq(redlock_release(taken), 0);
     close_all();
 }
 END_TEST
@@ -218,6 +361,34 @@ START_TEST(two_items_of_one_name)
 }
 END_TEST
 
+/* Told to the client of the first item, if there is one. */
+START_TEST(items_that_are_none)
+{
+    redlock_item items[REDLOCK_ITEMS_MAX + 1];
+    open_masters(1);
+    for (unsigned i = 0; i <= REDLOCK_ITEMS_MAX; i++)
+        items[i] = (redlock_item)REDLOCK_ITEM(client[0], "name", NULL);
+    ck_assert_int_eq(redlock_try_multi(items, 0, 0), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_try_multi(NULL, 2, 0), REDLOCK_EINVAL);
+    expect(redlock_try_multi(items, REDLOCK_ITEMS_MAX + 1, 0), "65 items are too many");
+    expect(redlock_release_multi(items, REDLOCK_ITEMS_MAX + 1), "from 1 to 64");
+    items[1].size = 0;
+    expect(redlock_try_multi(items, 2, 0), "not of one size");
+    items[1].size = items[0].size;
+    items[1].client = NULL;
+    expect(redlock_try_multi(items, 2, 0), "the client of an item is NULL");
+    items[1] = (redlock_item)REDLOCK_ITEM(client[1], NULL, NULL);
+    expect(redlock_try_multi(items, 2, 0), "the name of an item is NULL");
+    items[0].size = 0;
+    ck_assert_int_eq(redlock_try_multi(items, 2, 0), REDLOCK_EINVAL);
+    items[0].size = items[1].size;
+    items[0].client = NULL;
+    ck_assert_int_eq(redlock_try_multi(items, 2, 0), REDLOCK_EINVAL);
+    ck_assert_str_eq(logged, ""); /* whose log could it be? */
+    close_all();
+}
+END_TEST
+
 /* Other names, and other clients, are no matter of this. */
 START_TEST(two_items_that_differ_in_name_or_client)
 {
@@ -240,10 +411,17 @@ int main(void)
     Suite *suite = suite_create("refused");
     TCase *tcase = tcase_create("refused");
     tcase_set_timeout(tcase, 30);
+    tcase_add_loop_test(tcase, no_file_to_open, 0, 2);
     tcase_add_test(tcase, to_inspect);
     tcase_add_test(tcase, to_force);
+    tcase_add_test(tcase, null_where_something_is_to_be_returned);
+    tcase_add_test(tcase, auto_renew_that_is_neither_0_nor_1);
+    tcase_add_test(tcase, ttl_of_an_extension);
+    tcase_add_test(tcase, handle_that_does_not_fit_or_is_none);
+    tcase_add_test(tcase, handle_of_lock_that_lasts_too_long_here);
     tcase_add_loop_test(tcase, writer_is_told_by_its_name, 0, 2);
     tcase_add_loop_test(tcase, two_items_of_one_name, 0, PAIRS);
+    tcase_add_test(tcase, items_that_are_none);
     tcase_add_test(tcase, two_items_that_differ_in_name_or_client);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -151,6 +151,11 @@ static const struct {
      "0 (as the file says)"},
     {{.size = sizeof(redlock_config), .file = "x", .background = REDLOCK_BACKGROUND_NEVER + 1},
      "redlock_config: background is 4; it is"},
+    {{.size = sizeof(redlock_config), .file = "x", .log_level = -1},
+     "redlock_config: log_level is -1; it is REDLOCK_LOG_ERROR, _WARNING, _INFO or _DEBUG, or "
+     "0 (warnings)"},
+    {{.size = sizeof(redlock_config), .file = "x", .log_level = REDLOCK_LOG_DEBUG + 1},
+     "redlock_config: log_level is 5; it is"},
 };
 
 START_TEST(test_bad_struct)

@@ -187,7 +187,10 @@ START_TEST(extend_refuses_passed_deadline_and_handle_cut_short)
     program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 1);
     handle[strlen(handle) - 3] = '\0';
-    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 64);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), &program), 64);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "no handle, or not all of one"));
+    ck_assert(cli_one_line(program_err(program)) && !strstr(program_err(program), "rl4"));
+    program_free(program);
     struct program_how nul = {.input = "rl4\0A", .input_len = 5};
     ck_assert_int_eq(program_run(&nul, REDLOCK("release", "-"), NULL), 64);
     char *big = malloc(100001);
@@ -246,6 +249,12 @@ START_TEST(extend_that_is_refused_leaves_lock_alone)
     const char *handle = cli_acquire("refused", "20s");
     unsigned had = masters_with(cli_masters, "refused");
     ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle, "--ttl", "3000d"), NULL), 64);
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle, "--ttl", "31s"), &program),
+                     64);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "at most 30000 ms (max-ttl)\n"));
+    ck_assert_ptr_nonnull(strstr(program_err(program), "not extended (by its handle the lock"));
+    program_free(program);
     ck_assert_uint_ge(masters_with(cli_masters, "refused"), had);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
 }

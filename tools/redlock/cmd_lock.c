@@ -147,10 +147,8 @@ static int attach(const struct cli *cli, redlock **ret_client, redlock_lock **re
         return CLI_OK;
     if (code == REDLOCK_EEXPIRED)
         cli_say(cli, "the lock of this handle has run out");
-    else
-        cli_say(cli, "'%s': %s%s", cli_text(handle, strlen(handle)).text,
-                redlock_strerror(code),
-                code == REDLOCK_EHANDLE ? "; give what redlock lock or extend printed" : "");
+    else if (code != REDLOCK_EHANDLE && code != REDLOCK_EINVAL) /* the library has said why */
+        cli_say(cli, "the handle can't be used: %s", redlock_strerror(code));
     redlock_close(*ret_client);
     return cli_exit_of(code);
 }
@@ -189,10 +187,9 @@ int cmd_extend(const struct cli *cli)
             answer.fencing_token = 0;
             redlock_release(lock);
         }
-        cli_say(cli, "not extended: %s%s%s%s",
-                code == REDLOCK_EINVAL ? "the TTL must leave time after the drift and be no "
-                                         "longer than the node list's max-ttl"
-                                       : redlock_strerror(code),
+        /* The library has said what is wrong with the TTL, in a line of its own. */
+        cli_say(cli, "not extended%s%s%s%s%s", code == REDLOCK_EINVAL ? "" : ": ",
+                code == REDLOCK_EINVAL ? "" : redlock_strerror(code),
                 lives ? " (by its handle the lock is valid for another " : "",
                 lives ? cli_time_text(answer.validity_ms).text : "", lives ? ")" : "");
         status = cli_exit_of(code);
