@@ -12,6 +12,10 @@
 static const char *const wrong_usage[][8] = {
     {NULL},
     {"frobnicate"},
+    {"help", "frobnicate"},
+    {"--help", "frobnicate"},
+    {"version", "frobnicate"},
+    {"--version", "frobnicate"},
     {"run"},
     {"run", "a"},
     {"run", "a", "--"},
@@ -31,6 +35,8 @@ static const char *const wrong_usage[][8] = {
     {"run", "--ttl", "0", "a"},
     {"run", "--ttl", "-1s", "a"},
     {"run", "--wait", "soon", "a"},
+    {"run", "--wait", "1s", "--try", "a", "--", "true"},
+    {"lock", "--try", "--wait=0", "a"},
     {"run", "--grace=6s", "--ttl=10s", "a", "--", "true"},
     {"run", "--grace=6s", "a", "--", "true"}, /* the default TTL is 10s */
     {"lock"},
@@ -129,6 +135,9 @@ START_TEST(every_verb_has_help_and_version)
     }
     ck_assert_int_eq(program_run(NULL, REDLOCK("--help"), &program), 0);
     ck_assert(program_printed(program, "--grace D"));
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("help", "extend"), &program), 0);
+    ck_assert(program_printed(program, "redlock extend"));
     program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("--version"), &program), 0);
     ck_assert_str_eq(program_out(program), "redlock " REDLOCK_VERSION "\n");

@@ -43,9 +43,11 @@ static int unknown_option(const struct cli *cli, const struct cli_words *words, 
 /* The verbs `help` and `version`, which other programs have. */
 static bool other_verb(struct cli_words *words, const char *word)
 {
-    words->help = words->help || strcmp(word, "help") == 0;
-    words->version = words->version || strcmp(word, "version") == 0;
-    return words->help || words->version;
+    bool help = strcmp(word, "help") == 0;
+    bool version = strcmp(word, "version") == 0;
+    words->help = words->help || help;
+    words->version = words->version || version;
+    return help || version;
 }
 
 static const char *verb_meant(const char *word)

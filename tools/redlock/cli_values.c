@@ -49,6 +49,21 @@ static int wait_set(struct cli *cli, const char *text)
     return duration_set(cli, "wait", text, &cli->wait_ms);
 }
 
+/* --wait and --try say the same thing, and the last one would win unseen. */
+static int patience_set(struct cli *cli, const struct cli_words *words, int letter,
+                        const char *text)
+{
+    int other = letter == CLI_OPT_TRY ? CLI_OPT_WAIT : CLI_OPT_TRY;
+    if (words->seen & (1U << row_of(other))) {
+        cli_say(cli, "--try is --wait 0: give --wait or --try, and not both");
+        return CLI_USAGE;
+    }
+    if (letter == CLI_OPT_WAIT)
+        return wait_set(cli, text);
+    cli->wait_ms = 0;
+    return -1;
+}
+
 static int conflict_set(struct cli *cli, const char *text)
 {
     char *end = NULL;
@@ -167,10 +182,8 @@ int cli_option_set(struct cli *cli, struct cli_words *words, int letter, const c
     case CLI_OPT_TTL:
         return ttl_set(cli, value);
     case CLI_OPT_WAIT:
-        return wait_set(cli, value);
     case CLI_OPT_TRY:
-        cli->wait_ms = 0;
-        return -1;
+        return patience_set(cli, words, letter, value);
     case CLI_OPT_GRACE:
         return duration_set(cli, "grace", value, &cli->grace_ms);
     case 'E':
