@@ -213,10 +213,28 @@ static int another_holder_is_not_the_one_that_was_shown(void *unused)
     return 0;
 }
 
+/* It ended by itself while somebody looked at the question. */
+static int lock_that_has_ended_is_free(void *unused)
+{
+    (void)unused;
+    set_all("stuck", "me");
+    child_expect(terminal_open(&tty));
+    pid_t job =
+        terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"), JOB_FOREGROUND);
+    child_expect(terminal_shows(&tty, "Break it? [y/N]"));
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "DEL", "stuck", NULL);
+    terminal_type(&tty, "y\n");
+    child_expect(terminal_shows(&tty, "'stuck': free by now, nothing was deleted"));
+    child_expect(terminal_wait(&tty, job) == 0);
+    return 0;
+}
+
 static int (*const answers[])(void *) = {
     no_is_no,
     yes_is_yes,
     another_holder_is_not_the_one_that_was_shown,
+    lock_that_has_ended_is_free,
 };
 
 START_TEST(it_asks_at_terminal)

@@ -164,8 +164,14 @@ static int force(struct breaking *breaking, const char **ret_result)
     int code = redlock_force_release(breaking->client, cli->operand, strlen(cli->operand),
                                      cli->even_without_ttl ? REDLOCK_ON : REDLOCK_OFF, report);
     cli_say_votes(cli, report);
-    *ret_result = code == REDLOCK_OK ? broken : code == REDLOCK_EWRONGTYPE ? no_lock : unknown;
-    if (code == REDLOCK_OK && !cli->json)
+    bool ended = code == REDLOCK_OK && report->granted == 0; /* while it was looked at */
+    *ret_result = ended                        ? was_free
+                  : code == REDLOCK_OK         ? broken
+                  : code == REDLOCK_EWRONGTYPE ? no_lock
+                                               : unknown;
+    if (ended && !cli->json)
+        printf("'%s': free by now, nothing was deleted\n", breaking->name.text);
+    else if (code == REDLOCK_OK && !cli->json)
         printf("broken: deleted on %u of %u masters\n", report->granted, report->nodes);
     else if (code != REDLOCK_OK)
         cli_say(cli, "'%s' may be held still: deleted on %u of %u masters, %u are needed: %s",
