@@ -125,6 +125,7 @@ START_TEST(user_of_plain_locks_is_told_what_other_kinds_lack)
         give_but(i, NULL);
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 2, "rights", "warn", "read-write", "--kinds plain");
+    cli_expect_check(program, 2, "rights", "warn", NULL, "status --acl --kinds all");
     cli_expect_check(program, 2, "rights", "warn", "+zrevrange", NULL);
     ck_assert(strstr(program_out(program), "\"rights\":{\"plain\":[],\"reentrant\":[\"&redisson_") !=
               NULL);

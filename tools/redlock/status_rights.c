@@ -213,7 +213,9 @@ static void fail(struct status_check *check, const char *what, const char *lacks
         "give the user what redlock status --acl prints; --kinds names more than plain locks";
 }
 
-static void warn(const struct status_rights *rights, const struct rights_use *use,
+/* `named`: --kinds has named the uses; without it the ACL of plain locks lacks what is warned
+ * of. */
+static void warn(const struct status_rights *rights, const struct rights_use *use, bool named,
                  unsigned uses, struct status_check *check)
 {
     struct line line = {.len = 0};
@@ -228,8 +230,9 @@ static void warn(const struct status_rights *rights, const struct rights_use *us
     add_missing(&line, rights, use, uses);
     check->result = STATUS_WARN;
     memcpy(check->reason, line.text, sizeof(check->reason));
-    check->remedy = "give the user what redlock status --acl prints, or name the kinds in use: "
-                    "--kinds plain";
+    check->remedy = named ? "give the user what redlock status --acl prints for these --kinds"
+                          : "give the user what redlock status --acl --kinds all prints, or "
+                            "name the kinds in use: --kinds plain";
 }
 
 void status_rights_check(const struct status_rights *rights, const struct rights_use *use,
@@ -252,7 +255,7 @@ void status_rights_check(const struct status_rights *rights, const struct rights
     unsigned uses = uses_lacking(rights, use, false);
     unsigned lost = uses_lacking(rights, use, true) & must;
     if (uses && !lost)
-        warn(rights, use, uses, ret_check);
+        warn(rights, use, named, uses, ret_check);
     if (!lost)
         return;
     add_missing(&missing, rights, use, lost);
