@@ -272,8 +272,38 @@ START_TEST(handle_that_nobody_gets_is_given_up)
     ck_assert_int_eq(program_run(NULL, argv, NULL), 71);
     ck_assert(wait_until(masters_with(cli_masters, "unheard") == 0, 2000));
     struct program_how closed = {.before_exec = close_stdout};
-    (void)program_run(&closed, REDLOCK("lock", "unheard"), NULL); /* no descriptor 1 at all */
-    ck_assert_int_eq(program_run(&closed, REDLOCK("status"), NULL), 0);
+    ck_assert_int_eq(program_run(&closed, REDLOCK("lock", "unheard"), NULL), 71);
+    ck_assert_uint_eq(masters_with(cli_masters, "unheard"), 0);
+}
+END_TEST
+
+/* There is no descriptor 1 at all. */
+START_TEST(result_that_nobody_gets_is_71)
+{
+    char handle[REDLOCK_HANDLE_MAX];
+    struct program_how closed = {.before_exec = close_stdout};
+    static const char *const lines[][3] = {
+        {"status"},         {"status", "--json"}, {"status", "--acl"}, {"inspect", "unseen"},
+        {"break", "--yes"}, {"init", "--yes"},    {"--help"},          {"--version"},
+    };
+    snprintf(handle, sizeof(handle), "%s", cli_acquire("unseen", "20s"));
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        const char *argv[] = {program_redlock(), lines[i][0], lines[i][1], NULL, NULL};
+        if (strcmp(lines[i][0], "break") == 0)
+            argv[3] = "unseen";
+        struct program *program = NULL;
+        int status = program_run(&closed, argv, &program);
+        ck_assert_msg(status == 71, "%s: %d", lines[i][0], status);
+        ck_assert_msg(cli_one_line(program_err(program)), "%s", program_err(program));
+        program_free(program);
+    }
+    ck_assert(cli_majority_has("unseen"));
+    /* What prints nothing lacks nothing; and a lock is given up all the same. */
+    ck_assert_int_eq(program_run(&closed, REDLOCK("release", handle, "--json"), NULL), 71);
+    cli_expect_free("unseen");
+    snprintf(handle, sizeof(handle), "%s", cli_acquire("unseen", "20s"));
+    ck_assert_int_eq(program_run(&closed, REDLOCK("release", handle), NULL), 0);
+    ck_assert_int_eq(program_run(&closed, REDLOCK("run", "unseen", "--", "true"), NULL), 0);
 }
 END_TEST
 
@@ -386,6 +416,7 @@ int main(void)
                         sizeof(offsets) / sizeof(offsets[0]));
     tcase_add_test(lock, extend_that_is_refused_leaves_lock_alone);
     tcase_add_test(lock, handle_that_nobody_gets_is_given_up);
+    tcase_add_test(lock, result_that_nobody_gets_is_71);
     tcase_add_test(lock, release_that_right_is_missing_for_says_which);
     tcase_add_test(lock, names_are_bytes_and_printed_safely);
     tcase_add_test(lock, json_is_json_for_names_of_any_bytes);

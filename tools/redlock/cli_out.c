@@ -274,9 +274,10 @@ void cli_say_votes(const struct cli *cli, const redlock_report *report)
 
 int cli_flush(const struct cli *cli)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    if (fflush(stdout) == 0 && !ferror(stdout) && !cli->no_stdout)
         return CLI_OK;
-    cli_say(cli, "could not write to stdout: %s", strerror(errno));
+    cli_say(cli, "could not write to stdout: %s",
+            cli->no_stdout ? "it is closed" : strerror(errno));
     return CLI_SYSTEM;
 }
 

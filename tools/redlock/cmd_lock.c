@@ -234,7 +234,7 @@ int cmd_release(const struct cli *cli)
         cli_json_names(stdout, &answer.names);
         cli_json_result(stdout, release_word(code), cli_exit_of(code));
     }
-    int written = cli_flush(cli);
+    int written = cli->json ? cli_flush(cli) : CLI_OK;
     redlock_close(client);
     return code != REDLOCK_OK ? cli_exit_of(code) : written;
 }

@@ -22,12 +22,15 @@ static int open_standard_descriptors(bool *ret_no_stdout)
     return close(fd);
 }
 
-/* Before a lock is taken whose handle nobody could get. */
+/* Before a lock is taken whose handle nobody could get, or one is broken that nobody is shown.
+ * `run` leaves stdout to its command, and `release` must not leave the lock held for that. */
 static bool output_is_there(const struct cli *cli)
 {
-    if (!cli->no_stdout || (cli->verb != CLI_LOCK && cli->verb != CLI_EXTEND))
+    bool handle = cli->verb == CLI_LOCK || cli->verb == CLI_EXTEND;
+    if (!cli->no_stdout || cli->verb == CLI_RUN || cli->verb == CLI_RELEASE)
         return true;
-    cli_say(cli, "standard output is closed: nobody would get the handle");
+    cli_say(cli, "standard output is closed: nobody would get the %s",
+            handle ? "handle" : "result");
     return false;
 }
 
