@@ -146,9 +146,14 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
     set_fitness(node, RL_GUARDED);
     node->guard_until_ns = now_ns + wait;
     node->ask_info_ns = node->guard_until_ns;
-    snprintf(node->why, sizeof(node->why),
-             "%s less than max-ttl ago: its vote is withheld by the restart guard",
-             replaced ? node->replaced_how : "restarted");
+    /* Without an uptime nothing says that it was restarted, if no other process was here. */
+    bool restarted = uptime_s >= 0 || node->identity.successor;
+    snprintf(node->why, sizeof(node->why), "%s%s: its vote is withheld by the restart guard",
+             replaced    ? node->replaced_how
+             : restarted ? "restarted"
+                         : "tells no uptime (was its clock set back behind its start?), so "
+                           "each new client waits for max-ttl",
+             replaced || restarted ? " less than max-ttl ago" : "");
 }
 
 /* Has it kept its keys, by its marker (core/marker.h)? */

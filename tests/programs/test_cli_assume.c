@@ -209,6 +209,27 @@ START_TEST(time_of_day_that_is_far_off_is_warning)
 }
 END_TEST
 
+/* Each client that comes waits for max-ttl, however long they have run: that is no restart, and
+ * no wait for it helps the next one. */
+START_TEST(clock_that_is_behind_its_start_is_named_with_its_remedy)
+{
+    volatile int64_t *step_ns;
+    masters = masters_start_stepped(3, &step_ns);
+    setenv("REDLOCK_NODES", masters_guarded_file(masters, "max-ttl 1h\n"), 1);
+    *step_ns = -86400 * 1000 * MS;
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert(wait_until(strstr(master_do(masters, i, "INFO", "server", NULL).text,
+                                    "uptime_in_seconds:-"),
+                             CLI_MOMENT_MS));
+    struct program *program = cli_expect_status(CLI_NOT_FIT);
+    cli_expect_check(program, 0, "guard", "warn", "tells no uptime", "restart that server");
+    ck_assert_ptr_null(strstr(program_out(program), "votes in "));
+    ck_assert_ptr_null(strstr(program_out(program), "less than max-ttl ago"));
+    program_free(program);
+    masters_stop(masters);
+}
+END_TEST
+
 /* Within half of a second: the machine may be busy. */
 static void expect_offset(double ms, double offset_s, const char *what)
 {
@@ -660,6 +681,7 @@ int main(void)
     tcase_set_timeout(clocks, 90);
     tcase_add_loop_test(clocks, clock_that_runs_otherwise_is_named, 0, PACES);
     tcase_add_loop_test(clocks, time_of_day_that_is_far_off_is_warning, 0, 4);
+    tcase_add_test(clocks, clock_that_is_behind_its_start_is_named_with_its_remedy);
     tcase_add_test(clocks, offset_and_rate_are_told);
     tcase_add_test(clocks, offset_is_judged_where_time_may_not_be_asked_for);
     tcase_add_test(clocks, time_for_answers_that_is_short_is_warning);

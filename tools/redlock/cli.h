@@ -239,7 +239,8 @@ int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
 
 /* ---- cli_explain.c ---- */
 
-/* Say why the lock was not acquired and what happens next, and with -v the votes. */
+/* Say why the lock was not acquired and what happens next, and with -v the votes. Masters may be
+ * asked for their states, unless `client` is NULL. */
 void cli_explain(const struct cli *cli, redlock *client, int code, const redlock_report *report,
                  const char *then);
 /* The same as an object. */
@@ -247,6 +248,8 @@ void cli_json_explain(const struct cli *cli, int code, const redlock_report *rep
                       int status);
 /* "held", "no quorum", "expired", "other kind", ... */
 const char *cli_result_word(int code);
+/* The library's word for a master that is guarded for each client that comes, at any time. */
+#define CLI_NO_UPTIME "tells no uptime"
 
 /* ---- cli_format_view.c: what redlock_inspect() tells ---- */
 

@@ -16,8 +16,10 @@ static const struct {
     const char *words;
     const char *remedy;
 } remedies[] = {
+    {CLI_NO_UPTIME, "restart that server, with its clock right"},
     {"WRONGPASS", "give the user and the password of this master in the node list"},
     {"NOAUTH", "this master wants a password: add password-file=FILE to its line"},
+    {"without any password", "this master wants no password: take it out of its line"},
     {"authentication", "check the user and the password of this master in the node list"},
     {"INFO was refused", "allow the user INFO; it may be renamed or disabled there"},
     {"unknown command", "EVAL is renamed or disabled there: allow EVAL and EVALSHA"},
@@ -117,7 +119,7 @@ static void check_guard(const redlock_node_status *node, struct status_check *ch
         : node->state == REDLOCK_NODE_READY ? STATUS_OK
                                             : STATUS_NONE,
         node->text, sizeof(node->text));
-    if (!guarded)
+    if (!guarded || strstr(node->text, CLI_NO_UPTIME)) /* this does not pass */
         return;
     snprintf(check->reason, sizeof(check->reason), "votes in %.20s: %.190s",
              cli_time_text(node->guard_ms).text,
