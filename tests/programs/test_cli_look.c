@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "cli_rig.h"
+#include "fake.h"
 #include "json.h"
 
 #include <signal.h>
@@ -186,6 +187,31 @@ START_TEST(masters_that_are_not_connected_yet_are_counted)
 }
 END_TEST
 
+/* All that is known is that they are silent; and no master is asked for its state to find more,
+ * for that would take as long again. */
+START_TEST(silent_masters_are_named_and_not_waited_for_twice)
+{
+    struct fake *fakes[3];
+    struct program *program = NULL;
+    fakes_start(fakes, 3);
+    fake_door(fakes[1], FAKE_DEAF);
+    fake_door(fakes[2], FAKE_DEAF);
+    const char *file = fakes_file(fakes, 3, NULL);
+    const char *why = "was not asked, as it was still connecting";
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("lock", "-n", file, "--json", "quorum:less"), &program), 69);
+    cli_expect_json(program, "nodes.1.vote", "none");
+    cli_expect_json(program, "nodes.1.text", why);
+    char named[SUITE_PATH_MAX + 128];
+    snprintf(named, sizeof(named), " and 2 are needed (unix://%s: %s)\n",
+             fake_endpoint(fakes[1])->path, why);
+    ck_assert_msg(strstr(program_err(program), named), "%s", program_err(program));
+    program_free(program);
+    ck_assert_uint_eq(fake_count(fakes[0], "PING*"), 0);
+    fakes_stop(fakes, 3);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cli_look");
@@ -203,6 +229,7 @@ int main(void)
     tcase_add_checked_fixture(no_quorum, cli_rig_start, cli_rig_stop);
     tcase_add_test(no_quorum, no_quorum_is_69_and_says_so);
     tcase_add_test(no_quorum, masters_that_are_not_connected_yet_are_counted);
+    tcase_add_test(no_quorum, silent_masters_are_named_and_not_waited_for_twice);
     suite_add_tcase(suite, no_quorum);
     return suite_run(suite);
 }

@@ -7,12 +7,18 @@
 
 #include <string.h>
 
+struct wait {
+    struct rl_clock clock;
+    int64_t began_ns;
+    bool over; /* nothing more may be asked */
+};
+
 /* The rest of the wait; -1 for ever. */
-static int64_t wait_left_ms(const struct cli *cli, struct rl_clock *clock, int64_t began_ns)
+static int64_t wait_left_ms(const struct cli *cli, struct wait *wait)
 {
     if (cli->wait_ms < 0)
         return -1;
-    int64_t gone_ms = (rl_clock_steady_ns(clock) - began_ns) / RL_NS_PER_MS;
+    int64_t gone_ms = (rl_clock_steady_ns(&wait->clock) - wait->began_ns) / RL_NS_PER_MS;
     return gone_ms < cli->wait_ms ? cli->wait_ms - gone_ms : 0;
 }
 
@@ -25,9 +31,9 @@ static int try_once(const struct cli *cli, redlock *client, const redlock_option
 }
 
 /* Say what the wait is for: always for a missing quorum; for another holder with -v, or at a
- * terminal if it lasts. */
-static int wait_on(const struct cli *cli, redlock *client, redlock_options *how, int code,
-                   redlock_lock **ret_lock)
+ * terminal if it lasts. To find that out may take a part of the wait. */
+static int wait_on(const struct cli *cli, redlock *client, redlock_options *how,
+                   struct wait *wait, int code, redlock_lock **ret_lock)
 {
     bool queues = cli->kind == REDLOCK_PLAIN || cli->kind == REDLOCK_FAIR;
     const char *then = code == REDLOCK_EHELD && queues ? "; waiting in the queue" : "; waiting";
@@ -36,23 +42,25 @@ static int wait_on(const struct cli *cli, redlock *client, redlock_options *how,
         cli_explain(cli, client, code, how->report, then);
     else
         cli_patience_begin(&patience, cli, client, code, how->report, then);
-    code = try_once(cli, client, how, ret_lock);
+    how->wait_ms = wait_left_ms(cli, wait);
+    wait->over = how->wait_ms == 0;
+    if (!wait->over)
+        code = try_once(cli, client, how, ret_lock);
     cli_patience_end(&patience);
     return code;
 }
 
 /* `may_wait`: for another holder, but never for ourselves. */
 static int try_and_wait(const struct cli *cli, redlock *client, redlock_options *how,
-                        bool may_wait, redlock_lock **ret_lock)
+                        struct wait *wait, bool may_wait, redlock_lock **ret_lock)
 {
-    struct rl_clock clock = {0};
-    int64_t began_ns = rl_clock_steady_ns(&clock);
+    wait->began_ns = rl_clock_steady_ns(&wait->clock);
     how->wait_ms = 0;
     int code = try_once(cli, client, how, ret_lock);
     if ((code != REDLOCK_EHELD || !may_wait) && code != REDLOCK_ENOQUORUM)
         return code;
-    how->wait_ms = wait_left_ms(cli, &clock, began_ns);
-    return how->wait_ms == 0 ? code : wait_on(cli, client, how, code, ret_lock);
+    return wait_left_ms(cli, wait) == 0 ? code
+                                        : wait_on(cli, client, how, wait, code, ret_lock);
 }
 
 int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
@@ -64,7 +72,8 @@ int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
     how->fenced = cli->fenced;
     *ret_lock = NULL;
     const char *nested = cli_nested_in(cli);
-    int code = try_and_wait(cli, client, how, nested == NULL, ret_lock);
+    struct wait wait = {.over = false};
+    int code = try_and_wait(cli, client, how, &wait, nested == NULL, ret_lock);
 
     /* A signal that came with the grant counts as having come before it. */
     int signal_number = cli_canceled_by();
@@ -79,7 +88,7 @@ int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
         cli_say_votes(cli, how->report);
         return CLI_OK;
     }
-    cli_explain(cli, client, code, how->report,
+    cli_explain(cli, wait.over ? NULL : client, code, how->report,
                 nested && code == REDLOCK_EHELD
                     ? ": behind the redlock run that this runs under, which would wait "
                       "for itself (the same --owner is for that, but for a plain lock)"

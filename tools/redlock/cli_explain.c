@@ -6,16 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The error text of the first node that failed, for the line about a missing quorum. */
-static const char *first_failure(const redlock_report *report, const char **ret_node)
+/* For the line about a missing quorum: the first node that failed, else the first one that was
+ * not asked for a reason. */
+static const redlock_node_vote *first_failure(const redlock_report *report)
 {
+    const redlock_node_vote *unasked = NULL;
     for (unsigned i = 0; i < report->node_count; i++) {
-        if (report->node[i].vote == REDLOCK_VOTE_FAILED) {
-            *ret_node = report->node[i].node;
-            return report->node[i].text;
-        }
+        const redlock_node_vote *vote = &report->node[i];
+        if (vote->vote == REDLOCK_VOTE_FAILED)
+            return vote;
+        if (!unasked && vote->vote == REDLOCK_VOTE_NONE && vote->text[0] != '\0')
+            unasked = vote;
     }
-    return NULL;
+    return unasked;
 }
 
 static const redlock_node_vote *first_holder(const redlock_report *report)
@@ -65,10 +68,39 @@ static int64_t votes_in_ms(const redlock_status_report *status, unsigned *ret_gu
     return sorted[status->needed - status->ready - 1];
 }
 
+/* Are guarded masters all that a majority lacks, by what the report says of each? The status of
+ * all is asked for only then: that may take a connect-timeout, and the caller has a time to
+ * wait. */
+static bool may_vote_soon(const redlock_report *report)
+{
+    unsigned guarded = 0, lost = 0;
+    for (unsigned i = 0; i < report->node_count; i++) {
+        const redlock_node_vote *vote = &report->node[i];
+        if (strstr(vote->text, "restart guard") || strstr(vote->text, "quarantined"))
+            guarded++;
+        else
+            lost += vote->vote == REDLOCK_VOTE_FAILED ||
+                    (vote->vote == REDLOCK_VOTE_NONE && vote->text[0] != '\0');
+    }
+    return guarded > 0 && report->nodes - lost >= report->needed;
+}
+
+/* Is a majority missing for each client that comes, because uptimes are not known? */
+static unsigned lasting_guards(const redlock_status_report *status, unsigned guarded)
+{
+    unsigned lasting = 0;
+    for (unsigned i = 0; i < status->node_count; i++)
+        lasting += status->node[i].state == REDLOCK_NODE_GUARDED &&
+                   strstr(status->node[i].text, CLI_NO_UPTIME) != NULL;
+    return status->ready + guarded - lasting < status->needed ? lasting : 0;
+}
+
 /* Masters that were started a moment ago have not failed. */
 static bool say_guarded(const struct cli *cli, redlock *client, const char *name,
-                        const char *then)
+                        const redlock_report *report, const char *then)
 {
+    if (!client || !may_vote_soon(report))
+        return false;
     redlock_node_status *nodes = calloc(REDLOCK_NODES_MAX, sizeof(*nodes));
     redlock_status_report status = REDLOCK_STATUS_INIT(nodes, REDLOCK_NODES_MAX);
     unsigned guarded = 0;
@@ -77,7 +109,15 @@ static bool say_guarded(const struct cli *cli, redlock *client, const char *name
         return false;
     if (redlock_get_status(client, &status) == REDLOCK_ENOQUORUM)
         in_ms = votes_in_ms(&status, &guarded);
-    if (in_ms > 0)
+    unsigned lasting = in_ms > 0 ? lasting_guards(&status, guarded) : 0;
+    if (lasting > 0)
+        cli_say(cli,
+                "%s was not acquired: no quorum yet, %u of %u masters are guarded, and no "
+                "uptime is known of %u of these (was a clock set back behind their start?): "
+                "each new client waits for max-ttl, this one %s more; redlock status says what "
+                "helps%s",
+                name, guarded, status.nodes, lasting, cli_time_text(in_ms).text, then);
+    else if (in_ms > 0)
         cli_say(cli,
                 "%s was not acquired: no quorum yet, %u of %u masters were started, or lost "
                 "keys, less than max-ttl ago; %u vote in %s%s",
@@ -101,15 +141,14 @@ static unsigned not_asked(const redlock_report *report)
 static void say_no_quorum(const struct cli *cli, const char *name, const redlock_report *report,
                           const char *then)
 {
-    const char *node = NULL;
-    const char *why = first_failure(report, &node);
+    const redlock_node_vote *why = first_failure(report);
     cli_say(cli,
             "%s was not acquired: no quorum, %u of %u masters failed%s and %u are needed%s"
             "%s%s%s%s%s",
             name, report->failed + not_asked(report), report->nodes,
             not_asked(report) > 0 ? " or are not connected yet," : "", report->needed,
-            why ? " (" : "", why ? node : "", why ? ": " : "", why ? why : "", why ? ")" : "",
-            then);
+            why ? " (" : "", why ? why->node : "", why ? ": " : "", why ? why->text : "",
+            why ? ")" : "", then);
 }
 
 /* The name has another kind of lock, or other data: say what was wanted, and what is there. */
@@ -140,7 +179,7 @@ void cli_explain(const struct cli *cli, redlock *client, int code, const redlock
         say_held(cli, name.text, report, then);
         break;
     case REDLOCK_ENOQUORUM:
-        if (!say_guarded(cli, client, name.text, then))
+        if (!say_guarded(cli, client, name.text, report, then))
             say_no_quorum(cli, name.text, report, then);
         break;
     case REDLOCK_EWRONGTYPE:

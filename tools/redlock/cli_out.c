@@ -240,7 +240,8 @@ void cli_json_votes(FILE *out, const redlock_report *report)
                 fputs(",\"ttl_ms\":null", out); /* for ever */
         } else if (vote->vote == REDLOCK_VOTE_FREE && cli_is_reserved(vote)) {
             fprintf(out, ",\"kept\":true,\"ttl_ms\":%lld", (long long)vote->ttl_ms);
-        } else if (vote->vote == REDLOCK_VOTE_FAILED) {
+        }
+        if (vote->vote == REDLOCK_VOTE_FAILED || vote->text[0] != '\0') {
             fputc(',', out);
             cli_json_text(out, "text", vote->text);
         }
