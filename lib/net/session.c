@@ -82,3 +82,9 @@ const char *rl_session_failure(const struct rl_connection *connection, bool gree
 {
     return greeting && connection->why[0] ? connection->why : rl_link_text(connection->link);
 }
+
+const char *rl_session_silence(bool connected)
+{
+    return connected ? "connected, but no answer within connect-timeout"
+                     : "no answer within connect-timeout";
+}

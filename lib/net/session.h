@@ -22,6 +22,10 @@ int rl_session_login(struct rl_connection *connection, int64_t now_ns, int64_t d
  * that refuses a connection gives the reason in reply to these. */
 const char *rl_session_failure(const struct rl_connection *connection, bool greeting);
 
+/* What is said of a server that was silent for the connect-timeout. Where it was `connected` its
+ * process is in question, and not the way to it. */
+const char *rl_session_silence(bool connected);
+
 /* Write AUTH with the present password; nothing if there is none. The caller must wipe the
  * bytes soon. `mask` knows the password from now on. 0, or -1 with `why` filled in (never a
  * secret). */

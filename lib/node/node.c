@@ -199,7 +199,8 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
     case RL_AUTH:
     case RL_GREETING:
         if (now_ns >= node->deadline_ns)
-            rl_node_disconnect(node, node->current, now_ns, "no answer within connect-timeout");
+            rl_node_disconnect(node, node->current, now_ns, "%s",
+                               rl_session_silence(node->mode != RL_CONNECTING));
         break;
     case RL_UP:
         if (now_ns >= node->ask_info_ns) {

@@ -169,8 +169,9 @@ void rl_sub_tick(struct rl_sub *sub, int64_t now_ns)
         step(sub, EPOLLIN, now_ns);
     if (now_ns >= limit_ns(sub))
         rl_sub_disconnect(sub, now_ns, "%s",
-                          sub->mode == RL_SUB_UP ? "does not answer"
-                                                 : "no answer within connect-timeout");
+                          sub->mode == RL_SUB_UP
+                              ? "does not answer"
+                              : rl_session_silence(sub->mode != RL_SUB_CONNECTING));
     if (now_ns >= ping_ns(sub))
         rl_sub_ping(sub, now_ns);
     if (now_ns >= again_ns(sub))

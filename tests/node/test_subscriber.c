@@ -337,7 +337,7 @@ START_TEST(stopped_server_is_found_out_by_ping)
     ck_assert_str_eq(rig.sub.why, "does not answer");
     /* The kernel still lets newcomers in, and nobody talks to them. */
     ck_assert(sub_rig_until(&rig, rig.sub.retry.failures >= 2));
-    ck_assert_str_eq(rig.sub.why, "no answer within connect-timeout");
+    ck_assert_str_eq(rig.sub.why, "connected, but no answer within connect-timeout");
     master_resume(masters, 0);
     ck_assert(sub_rig_until(&rig, rig.came == 2));
     expect_heard(SUB_RIG_UUID ":1", 1);

@@ -249,7 +249,7 @@ START_TEST(server_that_never_answers_is_given_up_at_each_step)
         rl_sub_unwant(&rig.sub); /* also where nobody waits any more */
         rl_sub_tick(&rig.sub, limit_ns);
         ck_assert_int_eq(rig.sub.mode, RL_SUB_DOWN);
-        ck_assert_str_eq(rig.sub.why, "no answer within connect-timeout");
+        ck_assert_str_eq(rig.sub.why, "connected, but no answer within connect-timeout");
     }
     ck_assert_uint_eq(rig.came + rig.went, 0);
 }

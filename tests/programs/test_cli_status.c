@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "cli_rig.h"
+#include "fake.h"
 #include "json.h"
 
 #include <signal.h>
@@ -146,8 +147,10 @@ static const struct gone {
     void (*make)(unsigned node);
     const char *check, *reason, *remedy;
 } gone[] = {
-    {wrong_password, "connection", "", "password"}, {make_replica, "server", "replica", NULL},
-    {kill_it, "connection", "", "running"},         {stop_it, "connection", "", NULL},
+    {wrong_password, "connection", "", "password"},
+    {make_replica, "server", "replica", NULL},
+    {kill_it, "connection", "", "running"},
+    {stop_it, "connection", "connected, but no answer within", "process stopped"},
     {may_evict, "server", "evicts", "noeviction"},
 };
 #define GONE (int)(sizeof(gone) / sizeof(gone[0]))
@@ -185,6 +188,34 @@ START_TEST(wrong_password_is_named)
     cli_expect_check(program, 0, "connection", "fail", "WRONGPASS", "password");
     ck_assert_ptr_null(strstr(program_out(program), "bad"));
     program_free(program);
+}
+END_TEST
+
+START_TEST(password_that_is_not_wanted_is_named)
+{
+    list_nodes("guard off", ":bad@");
+    struct program *program = cli_expect_status(CLI_NOT_FIT);
+    cli_expect_check(program, 0, "connection", "fail", "without any password", "take it out");
+    program_free(program);
+}
+END_TEST
+
+/* A look-up that fails may blame the name, or that no name server could be asked. */
+START_TEST(host_without_address_and_stranger_are_named)
+{
+    static struct node_list list;
+    struct fake *fake = fake_start(false);
+    fake_rule(fake, &(struct fake_rule){.match = "*", .reply = "", .then = FAKE_RESET});
+    memset(&list, 0, sizeof(list));
+    node_list_line(&list, "node redis://no-such-host.invalid:6379");
+    node_list_line(&list, "node redis://127.0.0.1:%d", fake_endpoint(fake)->port);
+    node_list_line(&list, "node redis://127.0.0.1:%d", masters->node[0].tcp_at.port);
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+    struct program *program = cli_expect_status(CLI_NOT_FIT);
+    cli_expect_check(program, 0, "connection", "fail", "no-such-host.invalid", "host's name");
+    cli_expect_check(program, 1, "connection", "fail", "reset by peer", "is it a Redis server");
+    program_free(program);
+    fake_stop(fake);
 }
 END_TEST
 
@@ -291,6 +322,17 @@ START_TEST(watch_ends_with_last_status)
 }
 END_TEST
 
+/* Each look would end so. */
+START_TEST(watch_ends_where_it_was_called_wrongly)
+{
+    struct program *program =
+        program_start(NULL, REDLOCK("status", "--watch", "--kinds", "fair"));
+    ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 64);
+    ck_assert_msg(cli_one_line(program_err(program)), "%s", program_err(program));
+    program_free(program);
+}
+END_TEST
+
 /* What is renamed, and the check that finds it: INFO is of use to the guard alone. */
 static const char *const renamed[][3] = {{"EVAL", "extend", "guard off"},
                                          {"INFO", "server", "guard on"}};
@@ -376,12 +418,15 @@ int main(void)
     tcase_add_test(tests, prefix_proves_it_for_user_of_some_names);
     tcase_add_loop_test(tests, master_out_of_reach_is_no_vote_and_says_why, 0, GONE);
     tcase_add_test(tests, wrong_password_is_named);
+    tcase_add_test(tests, password_that_is_not_wanted_is_named);
+    tcase_add_test(tests, host_without_address_and_stranger_are_named);
     tcase_add_test(tests, master_just_started_says_when_it_will_vote);
     tcase_add_loop_test(tests, fault_that_costs_no_lock_is_warning, 0, WARNINGS);
     tcase_add_test(tests, probe_leaves_nothing_and_touches_no_key);
     tcase_add_test(tests, probe_without_answer_is_released);
     tcase_add_test(tests, uptime_goes_on_while_it_is_watched);
     tcase_add_test(tests, watch_ends_with_last_status);
+    tcase_add_test(tests, watch_ends_where_it_was_called_wrongly);
     suite_add_tcase(suite, tests);
     TCase *others = tcase_create("other servers");
     tcase_set_timeout(others, 90);

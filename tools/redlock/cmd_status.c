@@ -91,7 +91,7 @@ static int watch(struct status *status)
     int result = CLI_OK;
     while (cli_canceled_by() == 0) {
         result = look_once(status);
-        if (result == CLI_SYSTEM)
+        if (result == CLI_SYSTEM || result == CLI_USAGE) /* the next look would end alike */
             break;
         if (!isatty(STDOUT_FILENO) && !cli->json) {
             putchar('\n');
