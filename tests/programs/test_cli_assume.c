@@ -401,6 +401,10 @@ START_TEST(master_that_forgets_is_warning_where_nothing_guards)
     program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 1, "restart", "ok", NULL, NULL);
     program_free(program);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "-v"), &program), CLI_FIT);
+    ck_assert(program_printed(program, "         disk: appendonly yes\n"));
+    ck_assert(program_printed(program, "         disk: appendonly no\n"));
+    program_free(program);
 }
 END_TEST
 

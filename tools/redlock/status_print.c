@@ -133,6 +133,17 @@ static void print_clock(const struct status_clock *clock)
                (middle(&clock->rate) - 1) * 1e6, bound(&clock->rate) * 1e6);
 }
 
+/* Whatever the guard is: it decides what a restart costs. The second half is asked for only where
+ * the guard needs it. */
+static void print_disk(const struct status_facts *facts)
+{
+    if (facts->aof >= 0)
+        printf("%*sdisk: appendonly %s%s\n", REASON_AT, "", facts->aof ? "yes" : "no",
+               facts->fsync == 1   ? ", appendfsync always"
+               : facts->fsync == 0 ? ", appendfsync not always"
+                                   : "");
+}
+
 void status_print_text(const struct cli *cli, const struct status_found *found)
 {
     static const char *const words[] = {"fit", "DEGRADED", "NOT FIT"};
@@ -146,8 +157,10 @@ void status_print_text(const struct cli *cli, const struct status_found *found)
     for (unsigned i = 0; i < report->node_count; i++) {
         const struct status_check *check = found->master[i].check;
         print_node(&found->master[i], i + 1, width);
-        if (cli->verbose)
+        if (cli->verbose) {
             print_clock(&found->master[i].facts.clock);
+            print_disk(&found->master[i].facts);
+        }
         for (int k = 0; k < STATUS_CHECKS; k++) {
             if (check[k].result >= STATUS_WARN ||
                 (cli->verbose && (check[k].result != STATUS_NONE || *check[k].reason)))
