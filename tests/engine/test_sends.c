@@ -1,10 +1,11 @@
 /* test_sends.c - what leaves a client, on real masters: the bytes and the system calls of a
- * plain pair and of tries in a row, who sends no native SET, what a marker adds to a greeting,
- * and that pairs leave the background thread asleep. */
+ * plain pair and of tries in a row, who sends no native SET, what a marker adds to a greeting.
+ * Pairs leave the background thread asleep, and sleep as often as raw sockets. */
 #include "config_auto.h"
 
 #include "client.h"
 #include "marks.h"
+#include "wire.h"
 
 #include "base/limits.h"
 
@@ -13,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -175,6 +177,139 @@ START_TEST(pairs_do_not_wake_background_thread)
     unsigned count = sleeps - before, looks = (unsigned)(now_ms() - first_ms) / 10;
     ck_assert_msg(count <= 10 + 2 * (looks + slow), "%u sleeps, %u looks, %u slow", count, looks,
                   slow);
+    ck_assert_int_eq(redlock_release(renewed), 0);
+    end(client);
+}
+END_TEST
+
+/* A pair's requests as the client sent them, which may be sent again: the token is the same. */
+enum { REQUEST_MAX = 512 };
+static char take_bytes[REQUEST_MAX], release_bytes[REQUEST_MAX];
+
+static void remember(char text[REQUEST_MAX])
+{
+    ck_assert_uint_eq(sends, N);
+    ck_assert_uint_lt(sent_len / N, REQUEST_MAX);
+    memcpy(text, sent, sent_len / N);
+    text[sent_len / N] = '\0';
+}
+
+static void remember_pair(redlock *client)
+{
+    record(true);
+    redlock_lock *lock = take(client);
+    remember(take_bytes);
+    expect_everywhere(client);
+    record(true);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    remember(release_bytes);
+    record(false);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+}
+
+/* Raw sockets to the same masters, and how many replies each still owes. */
+static struct raw {
+    int fd;
+    unsigned owed;
+    size_t len;
+    char bytes[1024];
+} raw[N];
+
+static void raw_open(void)
+{
+    memset(raw, 0, sizeof(raw));
+    for (unsigned i = 0; i < N; i++)
+        raw[i].fd = master_connect_as(masters, i, "raw", 3);
+}
+
+static void raw_close(void)
+{
+    for (unsigned i = 0; i < N; i++)
+        close(raw[i].fd);
+}
+
+static void raw_read(struct raw *one)
+{
+    struct wire_item items[WIRE_ITEMS_MAX];
+    unsigned count;
+    long size;
+    ssize_t got = recv(one->fd, one->bytes + one->len, sizeof(one->bytes) - one->len, 0);
+    ck_assert_int_gt(got, 0);
+    one->len += (size_t)got;
+    while ((size = wire_parse(one->bytes, one->len, items, &count)) > 0) {
+        ck_assert(items[0].type != '-' && one->owed > 0);
+        one->owed--;
+        one->len -= (size_t)size;
+        memmove(one->bytes, one->bytes + size, one->len);
+    }
+}
+
+/* Sleeps until some answer has come: how many masters owe none. */
+static unsigned raw_turn(void)
+{
+    struct pollfd fds[N];
+    unsigned answered = 0;
+    for (unsigned i = 0; i < N; i++)
+        fds[i] = (struct pollfd){.fd = raw[i].owed > 0 ? raw[i].fd : -1, .events = POLLIN};
+    ck_assert_int_gt(poll(fds, N, 20000), 0);
+    for (unsigned i = 0; i < N; i++) {
+        if (fds[i].revents)
+            raw_read(&raw[i]);
+        answered += raw[i].owed == 0;
+    }
+    return answered;
+}
+
+/* All are asked, and a majority is waited for. */
+static void raw_ask(const char *request, unsigned replies)
+{
+    for (unsigned i = 0; i < N; i++) {
+        ssize_t done = send(raw[i].fd, request, strlen(request), MSG_NOSIGNAL);
+        ck_assert_int_eq(done, (ssize_t)strlen(request));
+        raw[i].owed += replies;
+    }
+    while (raw_turn() <= N / 2)
+        continue;
+}
+
+/* How often this thread, or all of the process, have slept so far. */
+static long slept(int who)
+{
+    struct rusage usage;
+    ck_assert_int_eq(getrusage(who, &usage), 0);
+    return usage.ru_nvcsw;
+}
+
+/* By turns with raw sockets, so that the machine is as busy for both. It is counted how often
+ * somebody sleeps, and not for how long. The library's are also those of the background thread,
+ * which may look in every 10 ms. Callers that wake it each time add two a pair and more. */
+START_TEST(pairs_sleep_little_more_than_raw_sockets)
+{
+    enum { PAIRS = 500 };
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *renewed = NULL;
+    long raw_count = 0;
+    redlock *client = open_ready(N, "");
+    options.auto_renew = 1;
+    ck_assert_int_eq(redlock_try(client, "renewed", &options, &renewed), 0);
+    ck_assert_int_eq(redlock_release(take(client)), 0); /* the masters know the script then */
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    remember_pair(client);
+    raw_open();
+    long before = slept(RUSAGE_SELF);
+    int64_t first_ms = now_ms();
+    for (int i = 0; i < PAIRS; i++) {
+        ck_assert_int_eq(redlock_release(client_take(client, "other")), 0);
+        long raw_before = slept(RUSAGE_THREAD);
+        raw_ask(take_bytes, 2);
+        raw_ask(release_bytes, 1);
+        raw_count += slept(RUSAGE_THREAD) - raw_before;
+    }
+    long count = slept(RUSAGE_SELF) - before - raw_count;
+    long looks = (long)(now_ms() - first_ms) / 10;
+    ck_assert_msg(count <= raw_count * 5 / 4 + PAIRS / 2 + 4 * looks,
+                  "%ld sleeps, %ld of raw sockets, %ld looks", count, raw_count, looks);
+    raw_close();
     ck_assert_int_eq(redlock_release(renewed), 0);
     end(client);
 }
@@ -428,6 +563,7 @@ int main(void)
     TCase *tests = tcase_create("real masters");
     tcase_add_test(tests, plain_pair_is_two_sends_per_master);
     tcase_add_test(tests, pairs_do_not_wake_background_thread);
+    tcase_add_test(tests, pairs_sleep_little_more_than_raw_sockets);
     tcase_add_test(tests, tries_in_row_leave_together_but_first);
     tcase_add_test(tests, release_in_row_is_sent_at_once);
     tcase_add_test(tests, corked_release_does_not_wait_with_tries);
