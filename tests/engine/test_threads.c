@@ -119,7 +119,7 @@ ssize_t send(int fd, const void *bytes, size_t size, int flags)
     return sendto(fd, bytes, size, flags, NULL, 0);
 }
 
-enum { PAIRS = 400 };
+enum { PAIRS = 50, STRETCHES = 16 };
 
 /* Under ThreadSanitizer the other thread needs longer than a leader yields, on an idle machine
  * too, so that polls are short there: that rule is one of the usual build. */
@@ -141,26 +141,40 @@ static void *take_and_release(void *argument)
     return NULL;
 }
 
-/* Of two threads. A pair alone is two writes to a master; two that go together are two as well.
- * Of two calls that go together one sleeps, once. The other one yields until both are there, so
- * that its poll ends with answers. The threads of a busy machine miss each other often. */
-static bool threads_go_together(unsigned n)
+/* A pair alone is two writes to a master, and so are pairs of all threads that go together. Two
+ * threads may need 2.5 where it is 4 one by one, and eight 4 where it is 16. Of calls that go
+ * together all but one sleep, once. The one yields until all are there, so that its poll ends
+ * with answers. */
+static bool stretch_goes_together(int threads)
 {
     atomic_store(&writes, 0);
     atomic_store(&sleeps, 0);
     atomic_store(&short_polls, 0);
-    run_some(take_and_release, 2);
-    fprintf(stderr, "%lld writes to %u masters for %d pairs; %lld sleeps, %lld short polls\n",
-            atomic_load(&writes), n, 2 * PAIRS, atomic_load(&sleeps),
+    run_some(take_and_release, threads);
+    fprintf(stderr, "%d threads, %d pairs each: %lld writes, %lld sleeps, %lld short polls\n",
+            threads, PAIRS, atomic_load(&writes), atomic_load(&sleeps),
             atomic_load(&short_polls));
-    return atomic_load(&writes) < 15 * PAIRS / 4 * (long long)n && /* alone: 4 * PAIRS each */
-           atomic_load(&sleeps) < 5 * PAIRS / 2 && atomic_load(&short_polls) < SHORT_POLLS_MAX;
+    return atomic_load(&writes) < (8 + threads) * PAIRS / 4 * (long long)masters->n &&
+           atomic_load(&sleeps) < 2 * PAIRS * (threads - 1) + PAIRS / 2 &&
+           atomic_load(&short_polls) < SHORT_POLLS_MAX;
+}
+
+/* In one stretch at least. Threads that share a processor with other work often miss each
+ * other. Those that never wait for each other do not go together in any. */
+static bool threads_go_together(int threads)
+{
+    int together = 0;
+    for (int i = 0; i < STRETCHES; i++)
+        together += stretch_goes_together(threads);
+    return together > 0;
 }
 
 START_TEST(requests_of_threads_leave_together)
 {
+    static const int counts[] = {2, 4, 8};
     open_clients(3, NULL);
-    ck_assert(met_unless_stalled(threads_go_together(3), STALL_MS, 5));
+    bool together = met_unless_stalled(threads_go_together(counts[_i]), STALL_MS, 10);
+    ck_assert_msg(together, "%d threads", counts[_i]);
     close_all();
 }
 END_TEST
@@ -518,7 +532,7 @@ int main(void)
     TCase *tests = tcase_create("threads");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, threads_share_connections);
-    tcase_add_test(tests, requests_of_threads_leave_together);
+    tcase_add_loop_test(tests, requests_of_threads_leave_together, 0, 3);
     tcase_add_test(tests, no_update_is_lost_under_lock);
     tcase_add_test(tests, long_wait_delays_nobody);
     tcase_add_test(tests, every_wait_ends_in_its_own_time);
