@@ -561,6 +561,7 @@ int main(void)
 {
     Suite *suite = suite_create("sends");
     TCase *tests = tcase_create("real masters");
+    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, plain_pair_is_two_sends_per_master);
     tcase_add_test(tests, pairs_do_not_wake_background_thread);
     tcase_add_test(tests, pairs_sleep_little_more_than_raw_sockets);
