@@ -233,9 +233,10 @@ static void raw_read(struct raw *one)
     struct wire_item items[WIRE_ITEMS_MAX];
     unsigned count;
     long size;
-    ssize_t got = recv(one->fd, one->bytes + one->len, sizeof(one->bytes) - one->len, 0);
+    ssize_t got = recv(one->fd, one->bytes + one->len, sizeof(one->bytes) - 1 - one->len, 0);
     ck_assert_int_gt(got, 0);
     one->len += (size_t)got;
+    one->bytes[one->len] = '\0'; /* numbers are read as strings */
     while ((size = wire_parse(one->bytes, one->len, items, &count)) > 0) {
         ck_assert(items[0].type != '-' && one->owed > 0);
         one->owed--;
