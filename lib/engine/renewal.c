@@ -13,17 +13,11 @@
 
 #define BUSY_NS (2 * RL_NS_PER_MS) /* the delay while others go first */
 
-/* When the lease counts as lost, and is given up: after the last millisecond that the user was
- * shown. So its keys need not wait for that behind a callback. */
+/* When the lease counts as lost, and is given up. */
 static int64_t lost_ns(const struct rl_lease *lease)
 {
     assert(lease->renewal.on); /* else there is no margin */
-    return rl_lease_deadline_ns(lease);
-}
-
-static bool is_lost(const struct rl_lease *lease, int64_t now_ns)
-{
-    return rl_lease_clock_went_back(lease) || now_ns >= lost_ns(lease);
+    return rl_validity_over_ns(rl_lease_deadline_ns(lease));
 }
 
 static void plan(struct rl_lease *lease)
@@ -151,7 +145,7 @@ void rl_renewals_clock_went_back(redlock *client, int64_t now_ns)
 void rl_renewal_fire(struct rl_lease *lease, int64_t now_ns)
 {
     assert(lease->renewal.on && lease->hold.phase == RL_HOLD_HELD);
-    if (is_lost(lease, now_ns)) {
+    if (rl_lease_over(lease, now_ns)) {
         give_up(lease, now_ns);
     } else if (lease->hold.extending) {
         rl_lease_tick(lease, now_ns);
