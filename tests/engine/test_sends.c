@@ -431,8 +431,8 @@ static void on_crowd_taken(void *context, int result, redlock_lock *lock)
     ended++;
 }
 
-/* The last master owes an answer to each, and is told of each release all the same. Of half of
- * them only, since more than a socket of a standing master takes would wait for it. */
+/* The last master owes an answer to each, and is told of each release all the same. The
+ * test counts half of them: all together are more than a standing master's socket takes. */
 START_TEST(tries_leave_room_for_their_releases)
 {
     redlock *client = open_ready(N, "node-timeout 20s\n");

@@ -163,15 +163,25 @@ END_TEST
 
 /* ---- at a terminal ---------------------------------------------------------------------- */
 
-static int no_is_no(void *unused)
+/* Up to the question. 0, or the line that failed. */
+static int ask_to_break(pid_t *ret_job)
 {
-    (void)unused;
     set_all("stuck", "me");
     child_expect(terminal_open(&tty));
-    pid_t job =
+    *ret_job =
         terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"), JOB_FOREGROUND);
     child_expect(terminal_shows(&tty, "held by me, for ever"));
     child_expect(terminal_shows(&tty, "Break it? [y/N]"));
+    return 0;
+}
+
+static int no_is_no(void *unused)
+{
+    (void)unused;
+    pid_t job;
+    int line = ask_to_break(&job);
+    if (line != 0)
+        return line;
     terminal_type(&tty, "\n");
     int status = terminal_wait(&tty, job);
     child_expect(WIFEXITED(status) && WEXITSTATUS(status) == 1);
@@ -183,11 +193,10 @@ static int no_is_no(void *unused)
 static int yes_is_yes(void *unused)
 {
     (void)unused;
-    set_all("stuck", "me");
-    child_expect(terminal_open(&tty));
-    pid_t job =
-        terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"), JOB_FOREGROUND);
-    child_expect(terminal_shows(&tty, "Break it? [y/N]"));
+    pid_t job;
+    int line = ask_to_break(&job);
+    if (line != 0)
+        return line;
     terminal_type(&tty, "y\n");
     child_expect(terminal_shows(&tty, "broken: deleted on "));
     child_expect(terminal_wait(&tty, job) == 0);
@@ -199,11 +208,10 @@ static int yes_is_yes(void *unused)
 static int another_holder_is_not_the_one_that_was_shown(void *unused)
 {
     (void)unused;
-    set_all("stuck", "me");
-    child_expect(terminal_open(&tty));
-    pid_t job =
-        terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"), JOB_FOREGROUND);
-    child_expect(terminal_shows(&tty, "Break it? [y/N]"));
+    pid_t job;
+    int line = ask_to_break(&job);
+    if (line != 0)
+        return line;
     set_all("stuck", "us"); /* as long as the one that was shown */
     terminal_type(&tty, "yes\n");
     int status = terminal_wait(&tty, job);
@@ -217,11 +225,10 @@ static int another_holder_is_not_the_one_that_was_shown(void *unused)
 static int lock_that_has_ended_is_free(void *unused)
 {
     (void)unused;
-    set_all("stuck", "me");
-    child_expect(terminal_open(&tty));
-    pid_t job =
-        terminal_job(&tty, REDLOCK("break", "--even-without-ttl", "stuck"), JOB_FOREGROUND);
-    child_expect(terminal_shows(&tty, "Break it? [y/N]"));
+    pid_t job;
+    int line = ask_to_break(&job);
+    if (line != 0)
+        return line;
     for (unsigned i = 0; i < 5; i++)
         (void)master_do(cli_masters, i, "DEL", "stuck", NULL);
     terminal_type(&tty, "y\n");
