@@ -76,12 +76,18 @@ AM_TESTS_ENVIRONMENT = \
 	CK_TIMEOUT_MULTIPLIER=10; export CK_TIMEOUT_MULTIPLIER;
 
 TESTS = $(check_PROGRAMS) $(dist_check_SCRIPTS)
+count-tests:
+	@set -- $(TESTS) && echo $$#
 
-# How each is run: beside a meter of the machine's stalls.
+# How each is run: beside a meter of the machine's stalls; again beside busy loops if it may have
+# been late only.
 LOG_DRIVER = $(SHELL) $(srcdir)/%D%/driver.sh
-CLEANFILES += %D%/support/stall_meter %D%/room.lock %D%/door.lock
-EXTRA_DIST += %D%/driver.sh %D%/support/stall_meter.c
-$(TEST_LOGS): %D%/support/stall_meter
+CLEANFILES += %D%/support/stall_meter %D%/support/busy_loops %D%/room.lock %D%/door.lock flaky/*.log
+EXTRA_DIST += %D%/driver.sh %D%/once_is_enough.txt %D%/support/stall_meter.c %D%/support/busy_loops.c
+$(TEST_LOGS): %D%/support/stall_meter %D%/support/busy_loops
+%D%/support/busy_loops: %D%/support/busy_loops.c config_auto.h
+	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) -O2 -pthread -o $@ \
+	  $(srcdir)/%D%/support/busy_loops.c
 %D%/support/stall_meter: %D%/support/stall_meter.c %D%/support/stall.c %D%/support/stall.h config_auto.h
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) -O2 -pthread -o $@ \
 	  $(srcdir)/%D%/support/stall_meter.c $(srcdir)/%D%/support/stall.c
@@ -249,4 +255,4 @@ coverage:
 check-proof:
 	srcdir=$(srcdir) sh $(srcdir)/%D%/proof/prove.sh
 EXTRA_DIST += %D%/proof
-.PHONY: check-one check-thread check-valgrind check-proof coverage
+.PHONY: check-one check-thread count-tests check-valgrind check-proof coverage

@@ -50,6 +50,57 @@ count() { (. "$root/tools/quickstart/check.sh" && count_tests build/gcc && echo 
 count >out 2>&1
 check 'a test that was ended in the middle is not counted' says '^7, 0$'
 
+# What is flaky passes, a few times; but not twice without a cause.
+mkdir -p docs
+printf '## Flaky tests\n\n| test | seen | cause | mended |\n|---|---|---|---|\n| `tests/b` | 0a1 | | |\n| `tests/c` | 0a1 | the probe | 0a2 |\n## Others\n| `tests/d` | x | | |\n' >docs/RECORDS.md
+judge() { # TEST...
+    rm -rf build/gcc
+    mkdir build/gcc
+    for one; do
+        mkdir -p "build/gcc/${one%/*}"
+        printf ':global-test-result: PASS\n' >"build/gcc/$one.trs"
+        printf '100%%: Checks: 7, Failures: 0, Errors: 0\nFLAKY: %s failed once, and ...\n' "$one" >"build/gcc/$one.log"
+    done
+    (
+        stage=gcc
+        . "$root/tools/quickstart/check.sh"
+        say() { echo "$*"; }
+        count_tests build/gcc && judge_flaky && echo "$stage_passed, $stage_flaky, $failed"
+    ) >out 2>&1
+}
+judge tests/a
+check 'a flaky test has passed' says '^7, 1, 0$'
+check 'it is named, with its log' says 'FLAKY: tests/a (build/flaky/gcc/tests-a.log)'
+judge tests/a tests/c tests/d
+check 'three may be' says '^21, 3, 0$'
+judge tests/a tests/c tests/d tests/e
+check 'four have failed' says '4 tests are flaky, and 3 may be'
+check 'together' says '^28, 4, 1$'
+judge tests/b
+check 'a test that is recorded without a cause has failed' says '^7, 1, 1$'
+check 'that is said' says 'tests/b was flaky before'
+judge
+check 'where none is flaky nothing is said' [ "$(cat out)" = '0, 0, 0' ]
+
+# Where a check is: a line a minute, or on a terminal each second.
+where() { # STAGE SECONDS-SO-FAR SECONDS-OF-STAGE TESTS
+    (
+        tell_time() { now=$2; }
+        . "$root/tools/quickstart/run.sh" && . "$root/tools/quickstart/check.sh"
+        stage=$1 check_started=0 stage_started=$(($2 - $3)) all_of_stage=$4 built=gcc
+        eval "tell_time() { now=$2; }"
+        tell_where "$3" build/logs/a-step.log
+    ) >out 2>&1
+}
+judge tests/a tests/b
+printf ':global-test-result: FAIL\n' >build/gcc/tests/b.trs
+where gcc 100 100 250
+check 'how many tests are done and failed is told' says '^gcc, a-step: 2 of 250 done, 1 failed; 0 failed before'
+all=$(awk '/^usual_s=/ { for (i = 1; i <= NF; i++) sum += $i + 0; print sum }' FS="[' ]" "$root/tools/quickstart/check.sh")
+check 'and how long it still takes, at the usual pace' says "about $(((all - 100) / 60 + 1)) minutes still"
+where distcheck "$all" 1 0
+check 'a slow machine takes longer' says 'distcheck, a-step: 1 s; 0 failed before; about [45] minutes still'
+
 "$root/quickstart" --help >out 2>&1
 check 'the help tells how much it installs' says 'packages, 1.4 GB'
 check 'from where it fetches' says 'PyPI, Maven'

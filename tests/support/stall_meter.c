@@ -1,7 +1,8 @@
 /* stall_meter.c - what this machine withheld from a test. Runs beside it; told to end, it
- * prints three times in milliseconds. The first is the longest for which a program that wants
- * little got no processor. The second is the longest for which no processor had nothing to do.
- * The last is what all processors worked together meanwhile, for whomever. */
+ * prints four numbers. The first is the longest time for which a program that wants little got no
+ * processor, in milliseconds. The second is the longest time for which no processor had nothing to
+ * do. The third is what all processors worked together meanwhile, for all processes. The last is
+ * how many threads wanted a processor at one time, on average, beside the meter itself. */
 #include "config_auto.h"
 
 #include "stall.h"
@@ -40,11 +41,25 @@ static struct ticks read_ticks(void)
                       : (struct ticks){0, 0};
 }
 
+/* Threads of the whole machine that run or could run now, this one too; 0: the kernel does not say. */
+static long read_runnable(void)
+{
+    long count = 0;
+    FILE *file = fopen("/proc/loadavg", "re");
+    if (file) {
+        if (fscanf(file, "%*s %*s %*s %ld/", &count) != 1)
+            count = 0;
+        fclose(file);
+    }
+    return count;
+}
+
 int main(void)
 {
     struct sigaction action = {.sa_handler = end};
     sigaction(SIGTERM, &action, NULL);
     int64_t longest_ns = 0, crowded_ns = 0, idle_at_ns = stall_now_ns();
+    long looks = 0, runnable = 0;
     struct ticks first = read_ticks(), last = first;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     prctl(PR_SET_TIMERSLACK, 1);
@@ -59,9 +74,12 @@ int main(void)
         last = ticks;
         if (now - idle_at_ns > crowded_ns)
             crowded_ns = now - idle_at_ns;
+        looks++;
+        runnable += read_runnable() - 1;
     }
-    printf("%lld %lld %lld\n", (long long)(longest_ns / NS_PER_MS),
+    printf("%lld %lld %lld %ld\n", (long long)(longest_ns / NS_PER_MS),
            (long long)(crowded_ns / NS_PER_MS),
-           (last.busy - first.busy) * MS_PER_S / sysconf(_SC_CLK_TCK));
+           (last.busy - first.busy) * MS_PER_S / sysconf(_SC_CLK_TCK),
+           looks ? (runnable + looks / 2) / looks : 0);
     return 0;
 }

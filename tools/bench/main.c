@@ -85,16 +85,32 @@ static const char *transport(const struct bench *bench)
                                      : "TCP and unix sockets";
 }
 
+/* A line a scenario on a terminal, elsewhere a line a minute at most. */
+static void tell_progress(const char *name, int done, int all, int64_t began_ns, int64_t *told_ns)
+{
+    enum { TELL_EVERY_S = 60, NS_PER_S = 1000000000 };
+    int64_t now_ns = bench_now_ns();
+    if (!isatty(STDERR_FILENO) && now_ns - *told_ns < (int64_t)TELL_EVERY_S * NS_PER_S)
+        return;
+    *told_ns = now_ns;
+    fprintf(stderr, "redlock-bench: %s (%d of %d)", name, done + 1, all);
+    if (done > 0)
+        fprintf(stderr, ", about %lld s still",
+                (long long)((now_ns - began_ns) / done * (all - done) / NS_PER_S));
+    fputs(" ...\n", stderr);
+}
+
 static int run_scenarios(struct bench *bench)
 {
     const struct bench_options *options = &bench->options;
-    int status = 0;
+    int status = 0, done = 0;
+    int64_t began_ns = bench_now_ns(), told_ns = began_ns;
     bench->needed = bench->nodes / 2 + 1;
     for (size_t i = 0; i < BENCH_SCENARIOS && status == 0; i++) {
         if ((options->scenarios & 1U << i) == 0)
             continue;
-        if (isatty(STDERR_FILENO))
-            fprintf(stderr, "redlock-bench: %s ...\n", bench_scenarios[i].name);
+        tell_progress(bench_scenarios[i].name, done++, __builtin_popcount(options->scenarios),
+                      began_ns, &told_ns);
         status = bench_scenarios[i].run(bench);
     }
     if (options->quick)

@@ -16,10 +16,44 @@
 # shellcheck disable=SC2154 # what run.sh and build.sh set
 
 time_limit_s=${CHECK_LIMIT_S:-2340}
-passed=0 failed=0 skipped=0 not_run=
+passed=0 failed=0 skipped=0 not_run='' flaky='' cut=''
+flaky_most=3 # tests that failed once in three plays
 busy_load=4 # a processor: timing tests may fail beyond it for no fault of theirs
 
 # ---- stages ----
+
+# What each takes on two idle processors, in seconds: only for saying how long it will still take.
+usual_s='gcc 520 address 400 thread 220 valgrind 60 simulator 80 chaos 65 interop 75 demo 15 distcheck 210'
+all_of_stage=0 # tests that it will run, where that is known
+
+# About how long all stages still take, in minutes, if they go on as fast as so far.
+minutes_left() {
+    tell_time
+    echo "$usual_s" | awk -v stage="$stage" -v in_stage=$((now - stage_started)) \
+        -v all=$((now - check_started)) '{
+            for (i = 1; i < NF; i += 2) {
+                if ($i == stage) here = $(i + 1)
+                else if (here) later += $(i + 1)
+                else before += $(i + 1)
+            }
+            pace = before > 0 && all > in_stage ? (all - in_stage) / before : 1
+            rest = here * pace - in_stage
+            print int(((rest > 0 ? rest : 0) + later * pace) / 60 + 1)
+        }'
+}
+
+tell_where() { # SECONDS LOG
+    where="$stage, $(basename "$2" .log)"
+    if [ "$all_of_stage" -gt 0 ]; then
+        trs=$(find "build/$built" -name '*.trs')
+        # shellcheck disable=SC2086 # words are wanted
+        bad=$([ -z "$trs" ] || grep -lE '^:global-test-result: (FAIL|ERROR)' $trs | wc -l)
+        where="$where: $(echo "$trs" | grep -c .) of $all_of_stage done, ${bad:-0} failed"
+    else
+        where="$where: $1 s"
+    fi
+    echo "$where; $failed failed before; about $(minutes_left) minutes still"
+}
 
 begin_stage() { # NAME TEXT
     stage=$1
@@ -104,10 +138,11 @@ count_test() { # FILE.trs
         }' "${1%.trs}.log"
 }
 
-# Sets stage_passed, stage_failed, stage_skipped and stage_again (tests that tests/driver.sh
-# played again), and shows what failed.
+# Sets stage_passed, stage_failed, stage_skipped, stage_again and stage_flaky (tests that
+# tests/driver.sh played again, or found flaky), and shows what failed.
 count_tests() { # BUILD
-    stage_passed=0 stage_failed=0 stage_skipped=0 stage_again=0
+    counted=$1
+    stage_passed=0 stage_failed=0 stage_skipped=0 stage_again=0 stage_flaky=0
     for trs in $(find "$1" -name '*.trs' | sort); do
         [ -f "${trs%.trs}.log" ] || continue # it was ended in the middle, for want of time
         # shellcheck disable=SC2046 # words are wanted
@@ -118,6 +153,10 @@ count_tests() { # BUILD
         if again=$(grep '^PLAYED AGAIN' "${trs%.trs}.log"); then
             stage_again=$((stage_again + 1))
             say "   ${trs%.trs}: $again"
+        fi
+        if grep -q '^FLAKY: ' "${trs%.trs}.log"; then
+            stage_flaky=$((stage_flaky + 1))
+            flaky="$flaky $stage:${trs#"$counted"/}"
         fi
         if [ "$2" -gt 0 ]; then
             say "   ---- FAILED: the end of ${trs%.trs}.log:"
@@ -137,10 +176,42 @@ judge_tests() { # RESULT BUILD
     else
         counts="$stage_passed passed, $stage_failed failed, $stage_skipped skipped"
         [ "$stage_again" -eq 0 ] || counts="$counts, $stage_again played again alone"
+        [ "$stage_flaky" -eq 0 ] || counts="$counts, $stage_flaky FLAKY"
         [ $stage_failed -eq 0 ] || counts="FAILED: $counts"
         end_stage "$counts"
     fi
     check_leftovers
+}
+
+# ---- flaky tests ----
+
+# Is the test in the table of flaky tests, in a row without a cause?
+recorded_without_cause() { # TEST
+    awk -F '|' -v test="\`$1\`" '
+        /^## / { table = $0 == "## Flaky tests" }
+        table && index($2, test) && $4 ~ /^[ ]*$/ { found = 1 }
+        END { exit !found }' docs/RECORDS.md
+}
+
+# A few flaky tests pass, but only once each: the next time their cause must be known.
+judge_flaky() {
+    [ -n "$flaky" ] || return 0
+    # shellcheck disable=SC2086 # words are wanted
+    set -- $flaky
+    for one; do
+        test=${one#*:}
+        test=${test%.trs}
+        say "   FLAKY: $test (build/flaky/${one%%:*}/$(echo "$test" | tr / -).log)"
+        if recorded_without_cause "$test"; then
+            failed=$((failed + 1))
+            say "   FAILED: $test was flaky before, and docs/RECORDS.md names no cause yet"
+        fi
+    done
+    say "   each is to be recorded, with its cause, in docs/RECORDS.md, \"Flaky tests\""
+    if [ $# -gt $flaky_most ]; then
+        failed=$((failed + 1))
+        say "   FAILED: $# tests are flaky, and $flaky_most may be"
+    fi
 }
 
 # ---- the stages ----
@@ -166,12 +237,20 @@ tagged() { # TAG...
     for tag; do sh tests/tagged.sh "$tag"; done
 }
 
-test_stage() { # NAME TARGET JOBS COMMAND...: COMMAND runs make
-    name=$1 target=$2 at_once=$3
-    shift 3
+test_stage() { # NAME TARGET JOBS TESTS COMMAND...: COMMAND runs make, and TESTS tests
+    name=$1 target=$2 at_once=$3 all_of_stage=$4
+    built=$name
+    shift 4
     find "build/$name" -name '*.trs' -exec rm -f {} +
+    FLAKY_DIR=$PWD/build/flaky/$stage
+    export FLAKY_DIR
     run_step "$name-$target" "$@" -C "build/$name" -j "$at_once" -k "$target"
-    judge_tests $? "build/$name"
+    result=$? all_of_stage=0
+    judge_tests $result "build/$name"
+}
+
+count_tests_of() { # BUILD TESTS
+    make -s -C "build/$1" count-tests "$2"
 }
 
 check_gcc() {
@@ -179,7 +258,8 @@ check_gcc() {
     build_stage gcc TESTS= --enable-werror CC=gcc || return
     start_peers
     # shellcheck disable=SC2016 # they are make's variables
-    test_stage gcc check "$(many_at_once)" make "$(long_ones_first '$(check_PROGRAMS) $(dist_check_SCRIPTS)')"
+    tests=$(long_ones_first '$(check_PROGRAMS) $(dist_check_SCRIPTS)')
+    test_stage gcc check "$(many_at_once)" "$(count_tests_of gcc "$tests")" make "$tests"
     passed=$stage_passed skipped=$stage_skipped
 }
 
@@ -193,11 +273,10 @@ check_address() {
     build_stage address TESTS= --enable-sanitize=address,undefined --disable-shared CC=gcc \
         CFLAGS="$sanitized" || return
     # A thread that is canceled leaves its stack poisoned, and gives its signal stack back on it.
-    # shellcheck disable=SC2016 # they are make's variables
-    test_stage address check "$(many_at_once)" env \
+    tests=$(long_ones_first "\$(filter-out $(tagged unsanitized),\$(check_PROGRAMS))")
+    test_stage address check "$(many_at_once)" "$(count_tests_of address "$tests")" env \
         ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:use_sigaltstack=0 \
-        UBSAN_OPTIONS=print_stacktrace=1 \
-        make "$(long_ones_first "\$(filter-out $(tagged unsanitized),\$(check_PROGRAMS))")"
+        UBSAN_OPTIONS=print_stacktrace=1 make "$tests"
 }
 
 # With many random bits in addresses, older runtimes need a process without them.
@@ -214,13 +293,13 @@ check_thread() {
     echo 'race:libcrypto.so' >"$tmp/tsan"
     # The sanitizer makes tests work more than they wait.
     # shellcheck disable=SC2086 # words are wanted
-    test_stage thread check-thread "$job_count" $as_is env \
+    test_stage thread check-thread "$job_count" "$(tagged threads | wc -w)" $as_is env \
         TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$tmp/tsan" make
 }
 
 check_valgrind() {
     begin_stage valgrind 'test programs of the first build'
-    test_stage gcc check-valgrind "$(many_at_once)" make
+    test_stage gcc check-valgrind "$(many_at_once)" "$(tagged valgrind | wc -w)" make
 }
 
 # The same seeds each time; `make soak` plays others.
@@ -247,7 +326,8 @@ check_chaos() {
 }
 
 # Other lock clients are downloaded, below build/ alone, and built beside the first stages, which
-# go before. What can't be had in time is skipped, and it is said why.
+# go before. What can't be had in time is skipped, and it is said why. There is time for a part of
+# the cases: each check begins with another third of them.
 peers_fetch_s=300 # each
 peers_wait_s=60   # when they are wanted
 interop_turns=1000
@@ -261,6 +341,14 @@ start_peers() {
     beside=$!
 }
 
+# Sets third: 1 to 3, another one than the last time. Where nothing is known of that, the clock
+# decides.
+next_third() {
+    last_third=$(cat build/interop-third 2>/dev/null) || last_third=$(($(date +%s) / 60))
+    third=$((last_third % 3 + 1))
+    echo $third >build/interop-third
+}
+
 check_interop() {
     begin_stage interop 'other lock clients on the same masters'
     run_step interop-make make -C build/gcc tests/interop/ours ||
@@ -269,13 +357,14 @@ check_interop() {
         wait "$beside" || { fail_stage 'what was fetched could not be built' build/logs/peers.log; return; }
     fi
     end_beside
+    next_third
     run_step interop python3 -B tests/interop/suite.py --ours build/gcc/tests/interop/ours \
         --peers build/gcc/interop-peers --jobs 4 --turns $interop_turns \
-        --budget $interop_budget_s
+        --third "$third" --budget $interop_budget_s
     result=$?
     sed -n 's/^skipped - \(.*, all kinds: .*\)/   skipped: \1/p' "$step_log"
     late=$(grep -c ': no time is left$' "$step_log")
-    [ "$late" -eq 0 ] || say "   skipped: $late cases, for which no time was left"
+    [ "$late" -eq 0 ] || cut="$cut interop (third $third first, $late of $(grep -cE '^(ok|FAILED|skipped) - ' "$step_log") cases had no time)"
     counts=$(tail -n 2 "$step_log" | tr '\n' ' ')
     if [ $result -eq 0 ]; then
         end_stage "$counts"
@@ -315,6 +404,7 @@ check_distcheck() {
 }
 
 check() {
+    rm -rf build/flaky
     say "all tests, in every way: until $((time_limit_s / 60)) minutes after the beginning at most;"
     say "other lock clients are fetched into ./build from PyPI, Maven Central, npm,"
     say "crates.io and the Go proxy"
@@ -333,6 +423,8 @@ check() {
     say "== all of it took $((now - check_started)) s; the tests are counted once, as built by gcc,"
     say "   failures wherever they happened; $skipped skipped"
     [ -z "$not_run" ] || say "   not run, or not to the end, for want of time:$not_run"
+    [ -z "$cut" ] || say "   cut short:$cut"
+    judge_flaky
     say "$passed passed, $failed failed"
     [ $failed -eq 0 ] && [ $passed -gt 0 ] && [ -z "$not_run" ]
 }

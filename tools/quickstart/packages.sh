@@ -75,6 +75,7 @@ tell_amount() {
 }
 
 install_failed() {
+    end_watcher
     tail -n 20 build/logs/packages.log >&2
     say "quickstart: apt-get could not $1 them; above is what it said" >&2
     exit 1
@@ -90,6 +91,7 @@ install_missing() {
         apt-get -q update >build/logs/packages.log 2>&1 ||
         say "(apt-get update failed; going on with the lists that are there)"
     tell_amount
+    watch_child build/logs/packages.log
     # shellcheck disable=SC2086 # words are wanted
     as_root timeout -k 10 $fetch_limit_s env DEBIAN_FRONTEND=noninteractive \
         apt-get -q -y -d --no-install-recommends -o DPkg::Lock::Timeout=300 \
@@ -98,6 +100,7 @@ install_missing() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
         -o DPkg::Lock::Timeout=300 install $missing >>build/logs/packages.log 2>&1 </dev/null ||
         install_failed install
+    end_watcher
     case "$missing " in
     *' redis-server '*)
         say "(the package may start a server of its own on port 6379, which is not used here:"

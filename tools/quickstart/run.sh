@@ -8,6 +8,7 @@
 tmp=           # our temporary directory, $TMPDIR of all that we run
 child=         # the session that runs now
 beside=        # the session that runs beside it
+watcher=       # the process that tells how far the child is
 interrupted=   # the signal that told us to stop
 
 say() { printf '%s\n' "$*"; }
@@ -35,6 +36,7 @@ at_exit() {
     code=$?
     trap '' HUP INT TERM
     [ -z "$interrupted" ] || say "quickstart: stopped by SIG$interrupted, cleaning up" >&2
+    end_watcher
     end_child
     end_beside
     end_leftovers
@@ -101,6 +103,35 @@ end_leftovers() {
     done
 }
 
+# How far the child is, in a line: whoever runs something long has words of its own.
+tell_where() { echo "${2##*/}: $1 s so far"; }
+
+# On a terminal a line that is written over each second, elsewhere a line a minute. The sleeping
+# program has no output that a reader could wait for.
+watch_child() { # LOG
+    (
+        trap - EXIT HUP INT TERM
+        seconds=0
+        while sleep 1 >/dev/null 2>&1; do
+            seconds=$((seconds + 1))
+            if [ -t 1 ]; then
+                printf '\r   %s\033[K' "$(tell_where $seconds "$1")"
+            elif [ $((seconds % 60)) -eq 0 ]; then
+                say "   $(tell_where $seconds "$1")"
+            fi
+        done
+    ) &
+    watcher=$!
+}
+
+end_watcher() {
+    [ -n "$watcher" ] || return 0
+    kill $watcher 2>/dev/null
+    wait $watcher 2>/dev/null
+    watcher=
+    [ ! -t 1 ] || printf '\r\033[K'
+}
+
 # Run COMMAND in a session of its own, without input, for at most SECONDS; its output goes to
 # LOG. 124: it took too long.
 run_logged() { # SECONDS LOG COMMAND...
@@ -110,8 +141,10 @@ run_logged() { # SECONDS LOG COMMAND...
     setsid env $default_signals "$mark" timeout -k 10 "$limit" "$@" \
         </dev/null >"$log" 2>&1 &
     child=$!
+    watch_child "$log"
     wait $child
     result=$?
     child=
+    end_watcher
     return $result
 }
