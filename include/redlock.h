@@ -214,13 +214,12 @@ typedef struct redlock_config {
     int64_t lock_delay_ms; /* lock-delay: keys outlive a lock that was not released by this */
     int64_t config_agreement; /* enum redlock_agreement */
     int64_t watch_wall_clock; /* watch-wall-clock: enum redlock_switch */
-    int64_t durable;          /* enum redlock_switch: see `durable` in redlock.conf(5) */
     int64_t fencing;          /* enum redlock_fencing; must be the same in every client */
 } redlock_config;
 #define REDLOCK_CONFIG_INIT                                                                    \
     {                                                                                          \
         sizeof(redlock_config), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, NULL, NULL, NULL, 0,  \
-            0, 0, 0, 0, 0, 0                                                                   \
+            0, 0, 0, 0, 0                                                                      \
     }
 
 /* Open a client on the node list `file`, or on a configuration. `error` may be NULL.

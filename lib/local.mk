@@ -83,7 +83,7 @@ lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/release.c %D%/api/status.c %D%/api/stats.c %D%/api/try.c %D%/api/try.h
 
 lua_files = %D%/kinds/fence/fence_join.lua %D%/kinds/lists/lists_join.lua %D%/kinds/marker/marker_init.lua %D%/kinds/marker/marker_join.lua \
-	%D%/kinds/marker/marker_stamp.lua %D%/kinds/marker/marker_strict.lua \
+	%D%/kinds/marker/marker_strict.lua \
 	%D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \
 	%D%/kinds/fair/fair_acquire.lua %D%/kinds/fair/fair_leave.lua \
 	%D%/kinds/fair/fair_release.lua %D%/kinds/fair/fair_retake.lua \

@@ -127,7 +127,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/engine/test_wait_queue %D%/faults/test_absence %D%/faults/test_clock_back \
 	%D%/faults/test_faults %D%/faults/test_hostile %D%/faults/test_loss \
 	%D%/faults/test_marked_masters %D%/faults/test_master_clocks %D%/faults/test_minority %D%/faults/test_native %D%/faults/test_old_clients %D%/faults/test_other_lists %D%/faults/test_peer_cases_a %D%/faults/test_peer_cases_b \
-	%D%/faults/test_peer_cases_c %D%/faults/test_peer_cases_clock %D%/faults/test_peer_cases_e %D%/faults/test_durable_masters %D%/faults/test_strict_masters \
+	%D%/faults/test_peer_cases_c %D%/faults/test_peer_cases_clock %D%/faults/test_peer_cases_e %D%/faults/test_strict_masters \
 	%D%/faults/test_fill_in %D%/faults/test_recovery %D%/faults/test_renew %D%/faults/test_rights \
 	%D%/faults/test_rights_told %D%/faults/test_wiped %D%/kinds/test_handle_text \
 	%D%/kinds/test_key_rules %D%/kinds/test_keys %D%/kinds/test_kind %D%/kinds/test_kind_rows \
@@ -180,7 +180,6 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/model/test_model \
 	%D%/sim/test_sim_base %D%/sim/test_sim_ends %D%/sim/test_sim_fds %D%/sim/test_sim_hole \
 	%D%/sim/test_sim_leaf %D%/sim/test_sim_master %D%/sim/test_sim_master_faults \
-	%D%/sim/test_sim_master_disk %D%/sim/test_sim_master_durable \
 	%D%/sim/test_sim_master_life %D%/sim/test_sim_master_real %D%/sim/test_sim_master_states \
 	%D%/sim/test_sim_net %D%/sim/test_sim_proc %D%/sim/test_sim_threads \
 	%D%/support/test_support

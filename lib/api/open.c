@@ -117,7 +117,6 @@ static void settle(redlock *client)
     client->nodes.settings.stall_limit_ns = config->stall_limit_ms * RL_NS_PER_MS;
     client->nodes.settings.drain_limit_ns = config->max_ttl_ms * RL_NS_PER_MS;
     client->nodes.settings.guard = config->guard;
-    client->nodes.settings.durable = config->durable == REDLOCK_ON;
     client->nodes.settings.fencing_strict = config->fencing == REDLOCK_FENCING_STRICT;
     client->nodes.settings.lists.agreement = config->config_agreement;
     rl_list_mark_of(config, &client->nodes.settings.lists.own);

@@ -238,9 +238,5 @@ static int check_ttls(struct rl_config *config, redlock_error *error)
 int rl_config_check(struct rl_config *config, redlock_error *error)
 {
     int code = check_nodes(config, error);
-    if (code >= 0 && config->durable == REDLOCK_ON && !rl_guard_marks(config->guard))
-        code = rl_setting_error(config, RL_SETTING_DURABLE, error,
-                                "durable needs guard marker or guard strict: the marker shows "
-                                "whose keys a master has");
     return code < 0 ? code : check_ttls(config, error);
 }

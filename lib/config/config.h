@@ -46,7 +46,6 @@ enum rl_setting {
     RL_SETTING_LOCK_DELAY,
     RL_SETTING_CONFIG_AGREEMENT,
     RL_SETTING_WATCH_WALL_CLOCK,
-    RL_SETTING_DURABLE,
     RL_SETTING_FENCING,
     RL_SETTING_COUNT
 };
@@ -86,7 +85,6 @@ struct rl_config {
     int guard;            /* enum rl_guard */
     char *client_name;    /* NULL: the client makes one from host and pid */
     int background;       /* enum redlock_background */
-    int durable;          /* enum redlock_switch; never _DEFAULT */
     int config_agreement; /* enum redlock_agreement; never _DEFAULT */
     int watch_wall_clock; /* enum redlock_switch; never _DEFAULT */
     int fencing;          /* enum redlock_fencing; never _DEFAULT */

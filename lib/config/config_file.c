@@ -163,6 +163,10 @@ static int unknown_directive(struct reader *reader, struct slice word)
     const char *text = reader->line + word.at;
     if (memmem(text, word.len, "://", 3))
         return fail(reader, word.at, "a URL without its directive; write node in front of it");
+    if (word.len == strlen("durable") && memcmp(text, "durable", word.len) == 0)
+        return fail(reader, word.at,
+                    "durable has been taken back: a restarted master always waits for max-ttl; "
+                    "remove this line");
     const char *sign = memchr(text, '=', word.len);
     size_t name_len = sign ? (size_t)(sign - text) : word.len;
     if (sign && rl_setting_find(text, name_len) >= 0)

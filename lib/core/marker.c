@@ -29,7 +29,6 @@ static const char *reason(const char *word)
         {"restarted", "it was restarted, or has another server's keys"},
         {"resynced", "it was a replica"},
         {"init", "somebody set a quarantine by hand"},
-        {"durable", "somebody set a quarantine by hand"},
     };
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i].word, word) == 0)
@@ -49,21 +48,6 @@ static const char *unfit(const struct rl_marker_reading *reading, const char *ru
     return NULL;
 }
 
-/* "RUN REPLICATION DATABASE durable FORMER" */
-static void learn_former(struct rl_marker *marker, const struct rl_marker_reading *reading)
-{
-    const char *last = reading->text;
-    for (const char *at = reading->text; *at; at++) {
-        if (*at == ' ')
-            last = at + 1;
-    }
-    size_t len = strcmp(reading->why, "durable") == 0 ? strlen(last) : 0;
-    if (len >= sizeof(marker->former))
-        len = 0;
-    memcpy(marker->former, last, len);
-    marker->former[len] = '\0';
-}
-
 enum rl_marker_says rl_marker_learn(struct rl_marker *marker,
                                     const struct rl_marker_reading *reading, const char *run_id,
                                     int64_t window_ns, int64_t now_ns)
@@ -73,7 +57,6 @@ enum rl_marker_says rl_marker_learn(struct rl_marker *marker,
     assert(memchr(reading->text, '\0', sizeof(reading->text)));
     marker->read_ns = now_ns;
     memcpy(marker->text, reading->text, sizeof(marker->text));
-    learn_former(marker, reading);
     marker->why = unfit(reading, run_id);
     if (marker->why)
         return RL_MARKER_UNFIT;

@@ -31,7 +31,6 @@ struct rl_marker {
     int64_t until_ns; /* by our clock: when to read again; 0: no quarantine was seen */
     int64_t ends_ns;  /* QUARANTINED: when it ends by what was read; INT64_MAX: nobody knows */
     const char *why;  /* QUARANTINED, UNFIT: a static text */
-    char former[48];  /* the process before this one, all of whose keys it has; or empty */
     int64_t read_ns;  /* when it was read last */
     char text[RL_MARKER_TEXT_MAX]; /* as it was then: a strict script looks whether it stands */
 };

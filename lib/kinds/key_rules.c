@@ -65,9 +65,6 @@ const char *rl_key_name_clash(const void *name, size_t len)
     if (is(name, len, RL_MARKER_KEY) || is(name, len, RL_QUARANTINE_KEY))
         return "a lock's name can't be " RL_MARKER_KEY " or " RL_QUARANTINE_KEY
                ": they tell whether a master still has its keys";
-    if (is(name, len, RL_DURABLE_KEY))
-        return "a lock's name can't be " RL_DURABLE_KEY
-               ": it tells whether a master keeps every write";
     if (is(name, len, RL_LISTS_KEY))
         return "a lock's name can't be " RL_LISTS_KEY
                ": it tells which node lists the clients of a master have";

@@ -17,7 +17,6 @@ const char *const rl_fence_join = rl_script_fence_join;
 const char *const rl_lists_join = rl_script_lists_join;
 const char *const rl_marker_join = rl_script_marker_join;
 const char *const rl_marker_init = rl_script_marker_init;
-const char *const rl_marker_stamp = rl_script_marker_stamp;
 const char *const rl_marker_strict = rl_script_marker_strict;
 
 #define SCRIPT(script, keys, args)                                                             \

@@ -5,15 +5,10 @@
 #define RL_KINDS_MARKER_H
 
 #define RL_MARKER_KEY "redlock:marker"
-#define RL_DURABLE_KEY "redlock:durable"
 #define RL_QUARANTINE_KEY "redlock:quarantine" /* marker_strict.lua has both names, too */
 
-/* Read them, at each connect and from time to time: nonce, database, window in ms. With the
- * stamp as a third key, a server that was durable may be restarted. */
+/* Read them, at each connect and from time to time: nonce, database, window in ms. */
 extern const char *const rl_marker_join;
-
-/* Set the stamp, or withdraw it: nonce, run id, what is wrong. */
-extern const char *const rl_marker_stamp;
 
 /* `guard strict`: put before the text of each script that takes or keeps a lock. One argument
  * more, the last one, is the marker as it was read: the whole text. */

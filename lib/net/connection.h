@@ -24,8 +24,6 @@ enum rl_request_type {
     RL_REQUEST_SETNAME,
     RL_REQUEST_INFO,
     RL_REQUEST_JOIN,  /* marker_join.lua */
-    RL_REQUEST_FSYNC, /* CONFIG GET *appendfsync* */
-    RL_REQUEST_STAMP, /* marker_stamp.lua */
     RL_REQUEST_LISTS, /* lists_join.lua */
     RL_REQUEST_FENCE, /* fence_join.lua */
     RL_REQUEST_PING,

@@ -95,7 +95,6 @@ struct rl_node_settings {
     double drift_factor;
     int64_t check_ns; /* how often a node that votes is asked again whether it may */
     int guard;        /* enum rl_guard */
-    bool durable;     /* the setting of that name */
     bool fencing_strict;
     struct rl_lists_settings lists;
     bool watched; /* somebody holds a lock: ask even if no other request is sent */
@@ -134,8 +133,6 @@ struct rl_node {
     bool forgot; /* it may have lost keys since the locks that are held were last filled in */
     struct rl_marker marker;
     enum rl_marker_says marker_says;
-    const char *fsync_wrong; /* by CONFIG: a word for marker_stamp.lua; "": nothing */
-    const char *durable_why; /* why it has no stamp; NULL: it has one, or nobody asks for it */
     struct rl_node_lists lists;
     struct rl_node_fence fence;
     enum rl_fitness fitness;
@@ -304,13 +301,6 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
 bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns);
 bool rl_node_read_marker(struct rl_node *node, const struct rl_inflight *inflight,
                          const struct rl_reply *reply, struct rl_marker_reading *ret_reading);
-
-/* Is it durable? Asked before INFO and behind the marker, and the replies. */
-void rl_node_ask_fsync(struct rl_node *node, int64_t now_ns);
-bool rl_node_ask_stamp(struct rl_node *node, int64_t now_ns);
-void rl_node_take_fsync(struct rl_node *node, const struct rl_reply *reply);
-void rl_node_take_stamp(struct rl_node *node, const struct rl_inflight *inflight,
-                        const struct rl_reply *reply, int64_t now_ns);
 
 /* node_clock.c: INFO was answered. Does its clock keep time? If it was set forward, what it
  * granted is void. */

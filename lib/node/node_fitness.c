@@ -75,26 +75,10 @@ void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns)
     }
 }
 
-/* Is this the process that followed the one which was known here, with all of its keys? That one
- * must have been believed. */
-static bool has_kept_all(const struct rl_node *node)
-{
-    const struct rl_identity *identity = &node->identity;
-    return node->settings->durable && node->marker_says == RL_MARKER_FREE &&
-           node->marker.former[0] && strcmp(node->marker.former, identity->run_id) == 0 &&
-           (!identity->successor || node->fitness == RL_FIT);
-}
-
 /* Learns which server answers at this address. */
 static void learn_identity(struct rl_node *node, int64_t now_ns)
 {
-    bool kept = has_kept_all(node);
     enum rl_news news = rl_identity_learn(&node->identity, &node->info, now_ns);
-    if (kept && (news == RL_RESTARTED || news == RL_ANOTHER)) { /* none of its votes is void */
-        node->identity.successor = false;
-        rl_node_forget_duplicates(node);
-        return;
-    }
     node->forgot |= news != RL_SAME;
     switch (news) {
     case RL_SAME:
@@ -327,8 +311,7 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
     }
     node->asked_late = false;
     if (refused) {
-        if (!node->settings->durable) /* else the marker says what another process means */
-            learn_identity(node, now_ns);
+        learn_identity(node, now_ns);
         unfit(node, now_ns, node->info.loading ? ASK_LOADING_NS : RL_ASK_AGAIN_NS, "");
         snprintf(node->why, sizeof(node->why),
                  "its marker can't be read, so lost keys could not be seen: no vote (%.100s)",
@@ -341,6 +324,4 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
     if (node->fitness == RL_FIT)
         node->ask_info_ns = inflight->sent_ns + node->settings->check_ns;
     enter_up(node, &known, now_ns);
-    if (node->settings->durable && !refused)
-        rl_node_ask_stamp(node, now_ns);
 }

@@ -70,8 +70,6 @@ void rl_node_ask_info(struct rl_node *node, int64_t now_ns)
     struct rl_out out = {.bytes = info, .size = sizeof(info) - 1, .len = sizeof(info) - 1};
     int64_t deadline_ns = now_ns + node->settings->connect_timeout_ns;
     node->info_epoch = rl_clock_epoch(node->settings->clock);
-    if (node->settings->durable)
-        rl_node_ask_fsync(node, now_ns);
     if (node->settings->fencing_strict && !rl_node_ask_fence(node, "look", "", 0, now_ns)) {
         node->ask_info_ns = now_ns + RL_ASK_AGAIN_NS;
         return;
@@ -154,12 +152,6 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
         break;
     case RL_REQUEST_JOIN:
         rl_node_take_marker(node, inflight, reply, text, now_ns);
-        break;
-    case RL_REQUEST_FSYNC:
-        rl_node_take_fsync(node, reply);
-        break;
-    case RL_REQUEST_STAMP:
-        rl_node_take_stamp(node, inflight, reply, now_ns);
         break;
     case RL_REQUEST_LISTS:
         rl_node_take_lists(node, inflight, reply, text, now_ns);

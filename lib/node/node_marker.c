@@ -1,7 +1,4 @@
-/* node_marker.c - a master's marker, as it is asked for and read. With `durable on` it also
- * asks whether the master writes all that it answers to its disk first. A client asks for that
- * at each look at the marker, and leaves a stamp there or withdraws it. The stamp tells a
- * master that was restarted from one that may have lost keys (marker_join.lua). */
+/* node_marker.c - a master's marker, as it is asked for and read. */
 #include "config_auto.h"
 
 #include "node/node.h"
@@ -36,17 +33,14 @@ bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns)
 {
     char bytes[REQUEST_MAX], nonce[RL_NONCE_LEN];
     struct rl_out out;
-    bool durable = node->settings->durable;
     rl_nonce_text(rl_prng_next(node->settings->prng), nonce);
     rl_out_init(&out, bytes, sizeof(bytes));
-    rl_put_array(&out, 8u + durable);
+    rl_put_array(&out, 8);
     rl_put_text(&out, "EVAL");
     rl_put_text(&out, rl_marker_join);
-    rl_put_text(&out, durable ? "3" : "2");
+    rl_put_text(&out, "2");
     rl_put_text(&out, RL_MARKER_KEY);
     rl_put_text(&out, RL_QUARANTINE_KEY);
-    if (durable)
-        rl_put_text(&out, RL_DURABLE_KEY);
     rl_put_bulk(&out, nonce, sizeof(nonce));
     rl_put_number(&out, node->config->db);
     rl_put_number(&out, (node->settings->guard_window_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS);
@@ -75,104 +69,4 @@ bool rl_node_read_marker(struct rl_node *node, const struct rl_inflight *infligh
     rl_mask_field(&rl_node_connection(node)->mask, ret_reading->run_id); /* as INFO's is */
     ret_reading->left_ms = reply->part[3].integer;
     return true;
-}
-
-/* ---- durable ----------------------------------------------------------------------------- */
-
-void rl_node_ask_fsync(struct rl_node *node, int64_t now_ns)
-{
-    char bytes[128];
-    struct rl_out out;
-    rl_out_init(&out, bytes, sizeof(bytes));
-    rl_put_array(&out, 3);
-    rl_put_text(&out, "CONFIG");
-    rl_put_text(&out, "GET");
-    rl_put_text(&out, "*appendfsync*");
-    node->fsync_wrong = "denied"; /* until it is told */
-    ask(node, RL_REQUEST_FSYNC, NULL, &out, now_ns);
-}
-
-/* The value of a setting in a reply of names and values. */
-static bool says(const struct rl_reply *reply, const char *name, const char *value)
-{
-    for (unsigned i = 0; i + 1 < reply->count; i += 2) {
-        if (rl_part_is(reply, i, name, strlen(name)))
-            return rl_part_is(reply, i + 1, value, strlen(value));
-    }
-    return false;
-}
-
-void rl_node_take_fsync(struct rl_node *node, const struct rl_reply *reply)
-{
-    assert(node->settings->durable);
-    node->fsync_wrong = "";
-    if (reply->type != RL_REPLY_ARRAY || reply->count == 0)
-        node->fsync_wrong = "denied";
-    else if (!says(reply, "appendfsync", "always"))
-        node->fsync_wrong = "fsync";
-    else if (!says(reply, "no-appendfsync-on-rewrite", "no"))
-        node->fsync_wrong = "unsynced";
-}
-
-bool rl_node_ask_stamp(struct rl_node *node, int64_t now_ns)
-{
-    char bytes[REQUEST_MAX], nonce[RL_NONCE_LEN];
-    struct rl_out out;
-    assert(node->fsync_wrong); /* it was asked before the marker */
-    if (node->mode != RL_UP)
-        return false;
-    rl_nonce_text(rl_prng_next(node->settings->prng), nonce);
-    rl_out_init(&out, bytes, sizeof(bytes));
-    rl_put_array(&out, 8);
-    rl_put_text(&out, "EVAL");
-    rl_put_text(&out, rl_marker_stamp);
-    rl_put_text(&out, "2");
-    rl_put_text(&out, RL_MARKER_KEY);
-    rl_put_text(&out, RL_DURABLE_KEY);
-    rl_put_bulk(&out, nonce, sizeof(nonce));
-    rl_put_text(&out, node->info.run_id);
-    rl_put_text(&out, node->fsync_wrong);
-    return ask(node, RL_REQUEST_STAMP, nonce, &out, now_ns);
-}
-
-static const char *text_of(const struct rl_reply *reply)
-{
-    static const struct {
-        const char *word, *text;
-    } table[] = {
-        {"", NULL},
-        {"another", "not durable: another server has answered, or the marker is another's"},
-        {"denied", "not durable: CONFIG GET was refused (a right to +config|get is needed)"},
-        {"failed", "not durable: its append-only file could not be written"},
-        {"fsync", "not durable: appendfsync is not always"},
-        {"off", "not durable: appendonly is not yes"},
-        {"rewriting", "not durable now: its append-only file is being rewritten"},
-        {"unsynced", "not durable: no-appendfsync-on-rewrite is not no"},
-    };
-    for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        if (rl_part_is(reply, 1, table[i].word, strlen(table[i].word)))
-            return table[i].text;
-    }
-    return "not durable: its answer is not known";
-}
-
-void rl_node_take_stamp(struct rl_node *node, const struct rl_inflight *inflight,
-                        const struct rl_reply *reply, int64_t now_ns)
-{
-    const char *before = node->durable_why;
-    if (reply->type == RL_REPLY_ERROR)
-        node->durable_why = "not durable: " RL_DURABLE_KEY " can't be written";
-    else if (reply->type == RL_REPLY_ARRAY && reply->count == 2 &&
-             rl_part_is(reply, 0, inflight->nonce, RL_NONCE_LEN))
-        node->durable_why = text_of(reply);
-    else
-        rl_node_disconnect(node, node->current, now_ns,
-                           "answered something that was not asked for");
-    /* A stamp that is there can't be withdrawn where nothing can be written. */
-    const char *then = reply->type == RL_REPLY_ERROR
-                           ? "a stamp there may stay: set this right, or empty its directory"
-                           : "after a restart it will wait for max-ttl";
-    if (node->durable_why && node->durable_why != before)
-        node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING, "%s: %s: %s",
-                                    node->config->label, node->durable_why, then);
 }

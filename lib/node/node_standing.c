@@ -108,8 +108,7 @@ static const char *ready_why(struct rl_node *node, int64_t now_ns)
 {
     if (node->why[0])
         return node->why;
-    const char *clock_why = rl_node_clock_why(node, now_ns);
-    return *clock_why || !node->durable_why ? clock_why : node->durable_why;
+    return rl_node_clock_why(node, now_ns);
 }
 
 const char *rl_node_why(struct rl_node *node, int64_t now_ns)

@@ -35,7 +35,6 @@ START_TEST(test_defaults)
     ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_AUTO);
     ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_OFF);
     ck_assert_int_eq(config.watch_wall_clock, REDLOCK_OFF);
-    ck_assert_int_eq(config.durable, REDLOCK_OFF);
     ck_assert_int_eq(config.fencing, REDLOCK_FENCING_CLOCK);
     ck_assert(!config.holds_password);
     ck_assert_str_eq(config.file, "n.conf");

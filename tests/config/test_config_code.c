@@ -195,7 +195,6 @@ START_TEST(test_override_all)
     from.background = REDLOCK_BACKGROUND_ALWAYS;
     from.config_agreement = REDLOCK_AGREEMENT_REFUSE;
     from.watch_wall_clock = REDLOCK_ON;
-    from.durable = REDLOCK_OFF;
     from.fencing = REDLOCK_FENCING_STRICT;
     override(&from, 0);
     ck_assert_int_eq(config.max_ttl_ms, 60000);
@@ -211,7 +210,6 @@ START_TEST(test_override_all)
     ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_ALWAYS);
     ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_REFUSE);
     ck_assert_int_eq(config.watch_wall_clock, REDLOCK_ON);
-    ck_assert_int_eq(config.durable, REDLOCK_OFF);
     ck_assert_int_eq(config.fencing, REDLOCK_FENCING_STRICT);
     ck_assert(config.places[RL_SETTING_TTL].in_code);
     rl_config_free(&config);
@@ -226,10 +224,8 @@ START_TEST(test_override_all)
     rl_config_free(&config);
     from = (redlock_config)REDLOCK_CONFIG_INIT;
     from.guard = REDLOCK_GUARD_MARKER;
-    from.durable = REDLOCK_ON;
     override(&from, 0);
     ck_assert_int_eq(config.guard, RL_GUARD_MARKER);
-    ck_assert_int_eq(config.durable, REDLOCK_ON);
     rl_config_free(&config);
     from = (redlock_config)REDLOCK_CONFIG_INIT;
     from.guard = REDLOCK_GUARD_STRICT;
@@ -292,10 +288,6 @@ static const struct {
      "redlock_config.watch_wall_clock: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
     {{.watch_wall_clock = -1},
      "redlock_config.watch_wall_clock: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
-    {{.durable = REDLOCK_OFF + 1},
-     "redlock_config.durable: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
-    {{.durable = -1},
-     "redlock_config.durable: is REDLOCK_ON or REDLOCK_OFF, or 0 (as the file says)"},
     {{.fencing = REDLOCK_FENCING_STRICT + 1},
      "redlock_config.fencing: is REDLOCK_FENCING_CLOCK or _STRICT, or 0 (as the file says)"},
     {{.fencing = -1},

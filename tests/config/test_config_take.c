@@ -55,7 +55,6 @@ START_TEST(test_take_smaller)
     from.lock_delay_ms = 5;
     from.config_agreement = REDLOCK_AGREEMENT_WARN;
     from.watch_wall_clock = REDLOCK_ON;
-    from.durable = REDLOCK_ON;
     from.fencing = REDLOCK_FENCING_STRICT;
     for (size_t size = offsetof(redlock_config, nodes); size < sizeof(from);
          size += _Alignof(redlock_config)) {
@@ -82,8 +81,6 @@ START_TEST(test_take_smaller)
         ck_assert_int_eq(whole.watch_wall_clock,
                          size > offsetof(redlock_config, watch_wall_clock) ? REDLOCK_ON
                                                                            : REDLOCK_DEFAULT);
-        ck_assert_int_eq(whole.durable, size > offsetof(redlock_config, durable) ? REDLOCK_ON
-                                                                              : REDLOCK_DEFAULT);
         ck_assert_int_eq(whole.fencing, REDLOCK_FENCING_DEFAULT);
     }
 }

@@ -127,30 +127,6 @@ START_TEST(reason_is_told)
 }
 END_TEST
 
-static const struct {
-    const char *why, *text, *former;
-} followers[] = {
-    {"durable", "two xyz 0 durable one", "one"},
-    {"init", "two xyz 0 init", ""},
-    {"restarted", "two xyz 0 restarted", ""},
-    {"durable", "", ""},
-    {"durable", "two xyz 0 durable 012345678901234567890123456789012345678901234567", ""},
-};
-
-/* Only a marker that says so names a process whose keys this one has. */
-START_TEST(process_before_is_named_by_durable_master)
-{
-    struct rl_marker_reading reading = {.run_id = "one"};
-    begin();
-    snprintf(marker.former, sizeof(marker.former), "old");
-    snprintf(reading.why, sizeof(reading.why), "%s", followers[_i].why);
-    snprintf(reading.text, sizeof(reading.text), "%s", followers[_i].text);
-    ck_assert_int_eq(rl_marker_learn(&marker, &reading, "one", WINDOW, NOW), RL_MARKER_FREE);
-    ck_assert_str_eq(marker.former, followers[_i].former);
-    ck_assert_str_eq(marker.text, followers[_i].text);
-}
-END_TEST
-
 /* What was sent before it was read last is answered by what is known. */
 START_TEST(older_request_tells_no_news_of_marker)
 {
@@ -181,7 +157,6 @@ int main(void)
     tcase_add_loop_test(tests, another_server_proves_nothing, 0, COUNT(strangers));
     tcase_add_test(tests, quarantine_outlasts_what_is_unfit);
     tcase_add_loop_test(tests, reason_is_told, 0, COUNT(reasons));
-    tcase_add_loop_test(tests, process_before_is_named_by_durable_master, 0, COUNT(followers));
     tcase_add_test(tests, older_request_tells_no_news_of_marker);
     tcase_add_test(tests, marker_is_read_twice_within_longest_lease);
     suite_add_tcase(suite, tests);

@@ -87,7 +87,6 @@ static void require_good(const struct rl_config *config)
     REQUIRE(config->config_agreement >= REDLOCK_AGREEMENT_OFF);
     REQUIRE(config->config_agreement <= REDLOCK_AGREEMENT_REFUSE);
     REQUIRE(config->watch_wall_clock == REDLOCK_ON || config->watch_wall_clock == REDLOCK_OFF);
-    REQUIRE(config->durable == REDLOCK_ON || config->durable == REDLOCK_OFF);
     REQUIRE(config->fencing >= REDLOCK_FENCING_CLOCK);
     REQUIRE(config->fencing <= REDLOCK_FENCING_STRICT);
     REQUIRE(!config->client_name || strlen(config->client_name) <= RL_CLIENT_NAME_MAX);

@@ -176,7 +176,6 @@ static const char *const refused[] = {
     "redlock:marker",
     "redlock:quarantine",
     "redlock:lists",
-    "redlock:durable",
     "redlock:fencing",
 };
 

@@ -144,11 +144,10 @@ START_TEST(prefix_bounds_names)
 }
 END_TEST
 
-/* A user of some names must read the marker, too; and write a stamp. */
+/* A user of some names must read the marker, too. */
 static const char *const marked[] = {
     "guard marker\nmax-ttl 500ms\nttl 400ms",
     "guard strict\nmax-ttl 500ms\nttl 400ms",
-    "guard strict\ndurable on\nmax-ttl 500ms\nttl 400ms",
 };
 
 START_TEST(prefix_goes_with_rights_to_marker)
@@ -310,7 +309,7 @@ int main(void)
     tcase_set_timeout(tcase, 90);
     tcase_add_loop_test(tcase, printed_rights_are_enough_for_locks_and_status, 0, KINDS);
     tcase_add_loop_test(tcase, prefix_bounds_names, 0, 3);
-    tcase_add_loop_test(tcase, prefix_goes_with_rights_to_marker, 0, 6);
+    tcase_add_loop_test(tcase, prefix_goes_with_rights_to_marker, 0, 4);
     tcase_add_loop_test(tcase, rights_to_key_of_lists_are_printed_and_enough, 0, 2);
     tcase_add_loop_test(tcase, fenced_locks_need_what_is_printed, 0, 6);
     tcase_add_loop_test(tcase, each_printed_command_is_called_by_scripts, 0, 2 * KINDS);

@@ -408,23 +408,6 @@ START_TEST(master_that_forgets_is_warning_where_nothing_guards)
 }
 END_TEST
 
-/* Until it is durable, it waits as ever after a restart. */
-START_TEST(master_that_is_not_durable_is_warning_where_that_is_wanted)
-{
-    list_with("guard marker\ndurable on\nmax-ttl 500ms", NULL);
-    ck_assert(wait_until(program_run(NULL, REDLOCK("status"), NULL) == CLI_FIT, CLI_MOMENT_MS));
-    struct program *program = cli_expect_status(CLI_FIT);
-    cli_expect_check(program, 1, "restart", "warn", "durable is on, and it has no append-only",
-                     "appendfsync always");
-    program_free(program);
-    set(1, "appendonly", "yes");
-    set(1, "appendfsync", "always");
-    program = cli_expect_status(CLI_FIT);
-    cli_expect_check(program, 1, "restart", "ok", NULL, NULL);
-    program_free(program);
-}
-END_TEST
-
 /* More than half of the time for an answer goes by. */
 START_TEST(time_for_answers_that_is_short_is_warning)
 {
@@ -697,7 +680,6 @@ int main(void)
     tcase_add_test(real, master_whose_connections_are_used_up_is_not_down);
     tcase_add_test(real, masters_of_one_host_are_warning);
     tcase_add_test(real, master_that_forgets_is_warning_where_nothing_guards);
-    tcase_add_test(real, master_that_is_not_durable_is_warning_where_that_is_wanted);
     tcase_add_loop_test(real, what_master_does_not_tell_is_not_judged, 0, UNTOLD);
     tcase_add_test(real, sentinel_that_watches_is_warning);
     tcase_add_test(real, replica_that_is_attached_is_warning);

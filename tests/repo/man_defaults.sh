@@ -82,7 +82,6 @@ default_is client-name 'host and process'
 default_is background auto
 default_is config-agreement off
 default_is watch-wall-clock off
-default_is durable off
 default_is fencing clock
 
 ttl_least=$(limit RL_TTL_MIN_MS)

@@ -9,7 +9,7 @@ check_LIBRARIES += tests/libsim.a
 tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arrive.c \
 	%D%/sim_blocks.c %D%/sim_blocks.h %D%/sim_choice.c %D%/sim_clock.c %D%/sim_commands.c \
 	%D%/sim_commands_keys.c %D%/sim_commands_talk.c %D%/sim_cond.c %D%/sim_conn.c \
-	%D%/sim_context.c %D%/sim_context.h %D%/sim_data.c %D%/sim_disk.c %D%/sim_disk.h %D%/sim_epoll.c %D%/sim_fair.h \
+	%D%/sim_context.c %D%/sim_context.h %D%/sim_data.c %D%/sim_epoll.c %D%/sim_fair.h \
 	%D%/sim_fair_queue.c %D%/sim_fd.c %D%/sim_fiber.c %D%/sim_fiber.h %D%/sim_fortified.c \
 	%D%/sim_futex.c \
 	%D%/sim_leaf.c %D%/sim_lists.c %D%/sim_lookup.c %D%/sim_master.c %D%/sim_master.h \
@@ -17,7 +17,7 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 	%D%/sim_net_parts.h %D%/sim_parts.h %D%/sim_path.c %D%/sim_pipe.c %D%/sim_proc.c \
 	%D%/sim_proc.h %D%/sim_real.h %D%/sim_reply.c %D%/sim_request.c %D%/sim_restart.c \
 	%D%/sim_script_calls.c %D%/sim_script_parts.h %D%/sim_scripts.c \
-	%D%/sim_operator.c %D%/sim_certify.h %D%/sim_scripts_certify.c %D%/sim_scripts_durable.c %D%/sim_scripts_lists.c %D%/sim_scripts_marker.c %D%/sim_scripts_plain.c %D%/sim_scripts_qrw.c %D%/sim_plain.c %D%/sim_plain.h \
+	%D%/sim_operator.c %D%/sim_certify.h %D%/sim_scripts_certify.c %D%/sim_scripts_lists.c %D%/sim_scripts_marker.c %D%/sim_scripts_plain.c %D%/sim_scripts_qrw.c %D%/sim_plain.c %D%/sim_plain.h \
 	%D%/sim_qrw.h %D%/sim_qrw_set.c %D%/sim_reentrant.h %D%/sim_scripts_fair.c \
 	%D%/sim_scripts_fence.c %D%/sim_scripts_reentrant.c %D%/sim_rw.h %D%/sim_rw_holds.c %D%/sim_rw_release.c \
 	%D%/sim_scripts_rw.c %D%/sim_scripts_several.c %D%/sim_several.h \
@@ -68,8 +68,6 @@ sim_real_pair = $(sim_master_rig) %D%/sim_real_pair.c %D%/sim_real_pair.h %D%/si
 %C%_test_sim_master_life_SOURCES = %D%/test_sim_master_life.c $(sim_master_one)
 %C%_test_sim_master_real_SOURCES = %D%/test_sim_master_real.c $(sim_real_pair)
 %C%_test_sim_master_states_SOURCES = %D%/test_sim_master_states.c $(sim_real_pair)
-%C%_test_sim_master_durable_SOURCES = %D%/test_sim_master_durable.c $(sim_real_pair)
-%C%_test_sim_master_disk_SOURCES = %D%/test_sim_master_disk.c $(sim_master_one)
 
 # The simulator itself. It is no test: tests/sim/sim_check.sh runs it for a moment, `make sim` and
 # `make soak` for longer.
@@ -77,13 +75,13 @@ EXTRA_PROGRAMS = %D%/sim
 %C%_sim_SOURCES = %D%/sim.c %D%/sim_count.c %D%/sim_count.h \
 	%D%/sim_effect.h %D%/sim_end.c %D%/sim_idle.c %D%/sim_fault.h \
 	%D%/sim_fault_aim.c %D%/sim_fault_do.c %D%/sim_fault_felt.c \
-	%D%/sim_durable.c %D%/sim_fault_disk.c %D%/sim_fault_master.c %D%/sim_fault_path.c %D%/sim_fault_proc.c \
+	%D%/sim_fault_master.c %D%/sim_fault_path.c %D%/sim_fault_proc.c \
 	%D%/sim_faults.c %D%/sim_jobs.c %D%/sim_kinds.c %D%/sim_jobs.h \
 	%D%/sim_loop.c %D%/sim_modes.c %D%/sim_modes.h %D%/sim_named.c \
 	%D%/sim_named.h %D%/sim_named_parts.h %D%/sim_named_cast.c \
 	%D%/sim_named_clock.c %D%/sim_named_detach.c %D%/sim_named_fair.c \
 	%D%/sim_named_fault.c %D%/sim_named_fit.c %D%/sim_named_keep.c \
-	%D%/sim_named_absent.c %D%/sim_named_fence.c %D%/sim_named_follow.c %D%/sim_named_marker.c %D%/sim_named_durable.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
+	%D%/sim_named_absent.c %D%/sim_named_fence.c %D%/sim_named_follow.c %D%/sim_named_marker.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
 	%D%/sim_named_nested.c %D%/sim_named_rw.c %D%/sim_named_several.c \
 	%D%/sim_named_shared.c %D%/sim_named_take.c %D%/sim_named_undo.c \
 	%D%/sim_named_wait.c %D%/sim_named_watch.c %D%/sim_named_members.c %D%/sim_named_back.c %D%/sim_small.c %D%/sim_small.h \

@@ -62,7 +62,6 @@ redlock *sim_open(const struct sim_client_options *options)
     config.config_agreement = options->config_agreement;
     config.watch_wall_clock = options->watch_wall_clock;
     config.fencing = options->fencing;
-    config.durable = options->durable;
     config.log = log_line;
     config.log_context = sim_proc();
     config.log_level = sim_tells() ? REDLOCK_LOG_DEBUG : REDLOCK_LOG_WARNING;

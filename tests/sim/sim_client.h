@@ -21,7 +21,6 @@ struct sim_client_options {
     int config_agreement;
     int watch_wall_clock;
     int fencing;
-    int durable;
     const char *password;
 };
 

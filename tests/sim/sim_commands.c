@@ -15,7 +15,7 @@ const char sim_not_float[] = "ERR value is not a valid float";
 const char sim_syntax[] = "ERR syntax error";
 
 static const struct sim_command *const tables[] = {sim_commands_talk, sim_commands_keys,
-                                                 sim_commands_lists, sim_commands_config};
+                                                 sim_commands_lists};
 
 /* The command of that name; of a name with a bar, the subcommand. */
 static const struct sim_command *find(const struct sim_word *name, const struct sim_word *sub)
@@ -36,8 +36,7 @@ static const struct sim_command *find(const struct sim_word *name, const struct 
 
 static bool has_subcommands(const struct sim_word *name)
 {
-    return sim_word_is(name, "client") || sim_word_is(name, "script") ||
-           sim_word_is(name, "config");
+    return sim_word_is(name, "client") || sim_word_is(name, "script");
 }
 
 /* Redis's words for a command that it does not know. */

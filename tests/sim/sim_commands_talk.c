@@ -1,7 +1,7 @@
 /* sim_commands_talk.c - Redis's commands about the connection, the server and messages. */
 #include "config_auto.h"
 
-#include "sim_disk.h"
+#include "sim_master_parts.h"
 
 #include <stdio.h>
 
@@ -95,9 +95,8 @@ static void run_time(struct sim_call *call)
 /* What clients read of it, in Redis's order; the rest of it nobody misses. */
 static void run_info(struct sim_call *call)
 {
-    char text[1280], file[256];
+    char text[1024];
     const struct sim_server *server = call->server;
-    sim_disk_info(server, file, sizeof(file));
     bool replica = call->trouble == SIM_READONLY || call->trouble == SIM_MASTERDOWN;
     long long uptime_s = sim_wall_ns(server) / SIM_S - server->started_s;
     int len =
@@ -110,15 +109,14 @@ static void run_info(struct sim_call *call)
                  "# Memory\r\nused_memory:1048576\r\nmaxmemory:%d\r\n"
                  "maxmemory_policy:noeviction\r\n\r\n"
                  "# Persistence\r\nloading:%d\r\nasync_loading:0\r\n"
-                 "rdb_last_bgsave_status:%s\r\n%saof_last_write_status:ok\r\n\r\n"
+                 "rdb_last_bgsave_status:%s\r\naof_last_write_status:ok\r\n\r\n"
                  "# Replication\r\nrole:%s\r\nconnected_slaves:0\r\n"
                  "master_replid:%s\r\nsecond_repl_offset:%lld\r\n\r\n"
                  "# Cluster\r\ncluster_enabled:0\r\n\r\n# Keyspace\r\n",
                  1000 + server->index, server->run_id, SIM_PORT,
                  (long long)(sim_wall_ns(server) / SIM_US), uptime_s, uptime_s / 86400,
                  server->sessions, call->trouble == SIM_OOM, call->trouble == SIM_LOADING,
-                 call->trouble == SIM_MISCONF ? "err" : "ok", file,
-                 replica ? "slave" : server->role,
+                 call->trouble == SIM_MISCONF ? "err" : "ok", replica ? "slave" : server->role,
                  server->replication, (long long)server->second_offset);
     assert(len > 0 && (size_t)len < sizeof(text));
     sim_put_bulk(call->out, text, (size_t)len);

@@ -33,13 +33,6 @@ bool sim_fault_is_of_path(enum sim_fault fault);
 void sim_fault_do_to_master(struct sim_effect *effect, int64_t for_ns);
 void sim_fault_undo_to_master(const struct sim_effect *effect);
 
-/* sim_fault_disk.c */
-bool sim_fault_is_of_disk(enum sim_fault fault);
-void sim_fault_do_to_disk(struct sim_effect *effect);
-void sim_fault_undo_to_disk(const struct sim_effect *effect);
-/* What a restart can leave by what its master has written, where it was to be so. */
-enum sim_restart sim_fault_left(unsigned master, enum sim_restart how);
-
 /* sim_fault_path.c */
 void sim_fault_do_to_path(struct sim_effect *effect);
 void sim_fault_undo_to_path(const struct sim_effect *effect);

@@ -3,7 +3,7 @@
  *   sim_faults.c      which kinds there are, and when
  *   sim_fault_aim.c   to whom they are done
  *   sim_fault_do.c    done, undone, counted
- *   sim_fault_master.c, sim_fault_disk.c, sim_fault_path.c, sim_fault_proc.c: what is done
+ *   sim_fault_master.c, sim_fault_path.c, sim_fault_proc.c: what is done
  *   sim_fault_felt.c  has anybody met it?
  */
 #ifndef SIM_FAULT_H
@@ -57,11 +57,7 @@
     X(WARM, "a warm server behind the name", SIM_ASSUMPTIONS)                                \
     X(GONE, "emptied on live connections", SIM_ASSUMPTIONS)                                  \
     X(COPY, "a copy behind live connections", SIM_ASSUMPTIONS)                               \
-    X(WALL, "client's wall clock set", SIM_ASSUMPTIONS)                                      \
-    X(FSYNC, "appendfsync changed", SIM_ASSUMPTIONS)                                         \
-    X(NO_FILE, "append-only file switched off", SIM_ASSUMPTIONS)                             \
-    X(REWRITE, "append-only file rewritten", SIM_ASSUMPTIONS)                                \
-    X(POWER, "power lost after a change", SIM_ASSUMPTIONS)
+    X(WALL, "client's wall clock set", SIM_ASSUMPTIONS)
 
 enum sim_fault {
 #define SIM_FAULT_ENUM(name, word, breaks) SIM_FAULT_##name,

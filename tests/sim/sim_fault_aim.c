@@ -8,7 +8,7 @@ bool sim_fault_is_of_master(enum sim_fault fault)
     return fault <= SIM_FAULT_CLOCK_RATE || fault == SIM_FAULT_FLUSHALL ||
            fault == SIM_FAULT_EVICT || fault == SIM_FAULT_UNGUARDED ||
            fault == SIM_FAULT_STEP || fault == SIM_FAULT_FAST || fault == SIM_FAULT_REPLACE ||
-           (fault >= SIM_FAULT_EMPTY && fault <= SIM_FAULT_COPY) || sim_fault_is_of_disk(fault);
+           (fault >= SIM_FAULT_EMPTY && fault <= SIM_FAULT_COPY);
 }
 
 bool sim_fault_is_of_path(enum sim_fault fault)
@@ -46,11 +46,6 @@ static bool fits_master(enum sim_fault fault, unsigned master)
     case SIM_FAULT_GONE:
     case SIM_FAULT_COPY:
         return sim_master_keys(master) > 0;
-    case SIM_FAULT_FSYNC:
-    case SIM_FAULT_NO_FILE:
-    case SIM_FAULT_REWRITE:
-    case SIM_FAULT_POWER:
-        return sim_master_up(master) && sim_master_disk_now(master)->appendonly;
     default:
         return sim_master_up(master);
     }

@@ -30,10 +30,6 @@ static uint64_t of_master(const struct sim_effect *effect)
     case SIM_FAULT_CLOCK_RATE:
     case SIM_FAULT_FAST:
         return sim_master_commands(effect->master);
-    case SIM_FAULT_FSYNC:
-    case SIM_FAULT_NO_FILE:
-    case SIM_FAULT_REWRITE:
-        return felt->looks;
     default: /* it is down, or another */
         return felt->ended + refused_by(effect->master);
     }

@@ -124,12 +124,6 @@ void sim_fault_do_to_master(struct sim_effect *effect, int64_t for_ns)
     case SIM_FAULT_KILL_AT:
         kill_at(effect);
         break;
-    case SIM_FAULT_FSYNC:
-    case SIM_FAULT_NO_FILE:
-    case SIM_FAULT_REWRITE:
-    case SIM_FAULT_POWER:
-        sim_fault_do_to_disk(effect);
-        break;
     default:
         restart(effect);
         break;
@@ -145,7 +139,7 @@ static void start_master(unsigned master, enum sim_restart how)
     if (how != SIM_WHOLE && sim_world.plan.options.guard == REDLOCK_OFF)
         sim_broke(SIM_GUARD_ON);
     sim_tell("n%u is started again", master + 1);
-    sim_master_start(master, sim_fault_left(master, how));
+    sim_master_start(master, how);
 }
 
 void sim_fault_undo_to_master(const struct sim_effect *effect)
@@ -171,12 +165,6 @@ void sim_fault_undo_to_master(const struct sim_effect *effect)
         break;
     case SIM_FAULT_FAST:
         sim_master_clock_rate(effect->master, 0);
-        break;
-    case SIM_FAULT_FSYNC:
-    case SIM_FAULT_NO_FILE:
-    case SIM_FAULT_REWRITE:
-    case SIM_FAULT_POWER:
-        sim_fault_undo_to_disk(effect);
         break;
     default: /* it is over by itself */
         break;

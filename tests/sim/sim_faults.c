@@ -53,8 +53,6 @@ static bool is_of_world(enum sim_fault fault)
     const struct sim_plan *plan = &sim_world.plan;
     if (fault == SIM_FAULT_WALL)
         return plan->watching;
-    if (sim_fault_is_of_disk(fault))
-        return plan->durable;
     if (fault >= SIM_FAULT_GONE) /* only there somebody sees it at once */
         return plan->strict;
     return fault < SIM_FAULT_EMPTY || plan->marked;
@@ -73,7 +71,6 @@ void sim_faults_begin(int64_t end_ns)
         if (!is_of_world((enum sim_fault)i))
             continue;
         bool on = breaks[i] == SIM_ASSUMPTIONS ? sim_chance(part) : breaks[i] == plan->breaks;
-        on |= i == SIM_FAULT_POWER && plan->breaks == SIM_SYNCED;
         source->mean_ns = sim_scale(plan->work_ns / 64 + SIM_MS, plan->work_ns);
         source->longest_ns = sim_scale(2 * SIM_MS, 2 * SIM_S);
         if (on && sim_fault_means_something((enum sim_fault)i))

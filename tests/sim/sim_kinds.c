@@ -11,8 +11,7 @@
 enum { SET_MAX = 4, SET_BYTES = 32 };
 
 int sim_family_wanted = SIM_FAMILIES;
-bool sim_fenced_wanted, sim_marked_wanted, sim_durable_wanted, sim_delayed_wanted,
-    sim_members_wanted, sim_watching_wanted;
+bool sim_fenced_wanted, sim_marked_wanted, sim_delayed_wanted, sim_members_wanted, sim_watching_wanted;
 
 const char *sim_family_name(enum sim_family family)
 {
@@ -27,8 +26,7 @@ const char *sim_family_name(enum sim_family family)
 
 const char *sim_kinds_wanted(void)
 {
-    return sim_durable_wanted    ? "durable"
-           : sim_marked_wanted   ? "marked"
+    return sim_marked_wanted     ? "marked"
            : sim_delayed_wanted  ? "delayed"
            : sim_members_wanted  ? "members"
            : sim_fenced_wanted   ? "fenced"
@@ -64,13 +62,7 @@ bool sim_certified_of(uint64_t seed)
 /* Every eighth, and it may be fenced too. */
 bool sim_marked_of(uint64_t seed)
 {
-    return sim_marked_wanted || sim_durable_wanted || seed * 0xaf251af3b0f025b5u >> 61 == 0;
-}
-
-/* Every second of these. */
-bool sim_durable_of(uint64_t seed)
-{
-    return sim_durable_wanted || seed * 0xe7037ed1a0b428dbu >> 63 == 0;
+    return sim_marked_wanted || seed * 0xaf251af3b0f025b5u >> 61 == 0;
 }
 
 /* Every second of these. */

@@ -2,7 +2,7 @@
  * see of them. */
 #include "config_auto.h"
 
-#include "sim_disk.h"
+#include "sim_master_parts.h"
 #include "sim_parts.h"
 
 #include <stdio.h>
@@ -125,7 +125,7 @@ void sim_server_kill(struct sim_server *server)
         server->kill_at = NULL;
     server->up = false;
     server->dying = false;
-    sim_disk_end(server);
+    server->killed_ns = sim_now_ns();
     server->paused_until_ns = 0;
     memset(server->scripts_known, 0, sizeof(server->scripts_known));
     memset(server->scripts_forgotten, 0, sizeof(server->scripts_forgotten));
@@ -160,17 +160,14 @@ void sim_tell_lost(const struct sim_server *server, bool torn, bool evicted)
 
 void sim_master_start(unsigned master, enum sim_restart how)
 {
-    static const char *const modes[] = {"empty", "with all keys", "without the last second",
-                                        "from an old file"};
+    static const char *const modes[] = {"empty", "with all keys", "without the last second"};
     struct sim_server *server = sim_server(master);
     sim_server_kill(server);
     sim_mark(SIM_MARK_MASTER, master, 1 + (uint64_t)how);
-    bool old = how == SIM_LATE && server->file_off_ns > 0;
-    sim_tell("n%u restarts %s", master + 1, modes[old ? SIM_LATE + 1 : how]);
+    sim_tell("n%u restarts %s", master + 1, modes[how]);
     sim_restart_keys(server, how);
     if (how != SIM_WHOLE)
         sim_tell_lost(server, how == SIM_LATE, false);
-    sim_disk_follow(server, how);
     server->up = true;
     server->started_s = sim_wall_ns(server) / SIM_S;
     draw_run_id(server);
@@ -218,17 +215,15 @@ void sim_master_empty(unsigned master)
     sim_sessions_kill(server);
 }
 
-/* The replica lags behind by a second. It has the marker, too, and no append-only file. */
+/* The replica lags behind by a second. It has the marker, too. */
 void sim_master_copy(unsigned master)
 {
     struct sim_server *server = sim_server(master);
     if (!server->up)
         return;
     sim_tell("n%u is its replica from now on", master + 1);
-    server->killed_ns = server->ended_ns = sim_now_ns();
+    server->killed_ns = sim_now_ns();
     sim_restart_keys(server, SIM_LATE);
-    server->disk_file = (struct sim_disk){.appendonly = false};
-    sim_disk_begin(server);
     sim_tell_lost(server, true, false);
     memset(server->scripts_known, 0, sizeof(server->scripts_known));
     draw_run_id(server);

@@ -11,13 +11,6 @@
 /* What becomes of its data when it starts again. */
 enum sim_restart { SIM_EMPTY, SIM_WHOLE, SIM_LATE /* without the last second */ };
 
-/* What it writes down of each answer before it gives it. */
-struct sim_disk {
-    bool appendonly; /* it has an append-only file, and reads that when it starts */
-    bool everysec;   /* appendfsync; else always */
-    bool unsynced;   /* no-appendfsync-on-rewrite */
-};
-
 /* Answers that are errors, as a server in that state gives them, to the commands that it then
  * refuses (a MISCONF refuses writes; LOADING refuses nearly all; NOPERM is for scripts ...). */
 enum sim_trouble {
@@ -103,18 +96,6 @@ bool sim_master_certified(unsigned master); /* for fencing tokens, and up */
 /* It may name tokens above that number: as `redlock init` does. */
 void sim_master_certify(unsigned master, uint64_t above);
 void sim_master_script_flush(unsigned master);
-void sim_master_disk(unsigned master, const struct sim_disk *disk); /* its configuration file */
-void sim_master_config(unsigned master, const struct sim_disk *disk); /* CONFIG SET */
-const struct sim_disk *sim_master_disk_now(unsigned master);
-const struct sim_disk *sim_master_disk_file(unsigned master);
-/* Its append-only file was switched off: it has an old one, which it reads when it starts. */
-bool sim_master_file_is_old(unsigned master);
-void sim_master_rewrite(unsigned master, bool goes_on); /* its append-only file */
-/* It has on its disk, now or when it ended, all that it has answered. */
-bool sim_master_keeps_all(unsigned master);
-/* By what is on its disk, now or when it ended, its next process may vote at once: the last
- * look that is there was one of a durable master. */
-bool sim_master_vouched(unsigned master);
 void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* PEXPIRE */
 bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */
 /* At this rate commands that such a state concerns are answered like that. */
@@ -148,7 +129,6 @@ struct sim_master_felt {
     uint64_t stood;   /* commands that waited for the end of a pause */
     uint64_t slow;    /* commands for which it took more time than usual */
     uint64_t unknown; /* scripts asked for that it had been made to forget */
-    uint64_t looks;   /* whether it writes all to its disk first */
 };
 const struct sim_master_felt *sim_master_felt(unsigned master);
 

@@ -3,7 +3,6 @@
  *
  *   sim_master.c   processes: started, killed, stopped; what the world does to them
  *   sim_wall.c     the wall clock of each
- *   sim_disk.c     what each writes to its disk, and CONFIG
  *   sim_session.c  connections: whose command is next, and when
  *   sim_request.c  bytes to words
  *   sim_reply.c    replies to bytes
@@ -121,18 +120,11 @@ struct sim_server {
     /* Work: one command after the other. */
     struct sim_event work;
     int64_t paused_until_ns, low_ns, high_ns;
-    int64_t begun_ns;  /* its process; 0: with the world */
-    int64_t ended_ns;  /* its last process */
-    int64_t killed_ns; /* one that may not have had all it had answered on its disk */
-    int64_t former_ns; /* the same, before that one */
+    int64_t killed_ns; /* its last process; 0: there was none before this one */
     struct sim_session **session, **ready;
     size_t sessions, sessions_size, readies, channels;
     uint64_t accepted, commands, troubled;
     struct sim_master_felt felt;
-    struct sim_disk disk, disk_file; /* now, and by its configuration file */
-    bool rewriting, rewritten;       /* the append-only file, since it started */
-    int64_t file_off_ns;             /* since then nothing is written to it; 0: it is */
-    int64_t vouched_ns, doubted_ns;  /* a look that was right has first told so; 0: never */
     const char *kill_at; /* a script's name; "acquire" and "get": the native pair's, too */
     bool kill_after, dying;
 
@@ -178,7 +170,6 @@ struct sim_session {
     size_t place, ready_place; /* among the server's; SIZE_MAX: not ready */
     bool running, ends;        /* in a command; to be closed behind its reply */
     bool authenticated;
-    bool heard_durable; /* by CONFIG */
     unsigned db;
     size_t channels;
     struct sim_channel channel[SIM_CHANNELS_MAX];
@@ -247,8 +238,8 @@ struct sim_command {
 
 /* Execute what call->word says; the reply is in call->out. */
 void sim_command_run(struct sim_call *call);
-extern const struct sim_command sim_commands_config[], sim_commands_keys[],
-    sim_commands_lists[], sim_commands_talk[]; /* name NULL: end */
+extern const struct sim_command sim_commands_keys[], sim_commands_lists[],
+    sim_commands_talk[]; /* name NULL: end */
 void sim_run_eval(struct sim_call *call);
 void sim_run_evalsha(struct sim_call *call);
 void sim_run_script_load(struct sim_call *call);

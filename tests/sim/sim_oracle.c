@@ -47,7 +47,6 @@ const char *sim_assumption_name(enum sim_assumption assumption)
         [SIM_NO_STEP] = "no clock steps",      [SIM_RATES] = "clock rates",
         [SIM_TIME_COUNTS] = "all time counts", [SIM_ONE_SERVER] = "one server a node",
         [SIM_ONE_LIST] = "one list of nodes",  [SIM_STEADY] = "steady clients' clocks",
-        [SIM_SYNCED] = "stamped masters sync",
     };
     return names[assumption];
 }
@@ -118,8 +117,7 @@ int64_t sim_oracle_max_ttl_ns;
 static bool excused(enum sim_oracle oracle)
 {
     unsigned forgets = 1u << SIM_KEYS_STAY | 1u << SIM_GUARD_ON | 1u << SIM_NO_STEP |
-                       1u << SIM_ONE_SERVER | 1u << SIM_ONE_LIST | 1u << SIM_STEADY |
-                       1u << SIM_SYNCED;
+                       1u << SIM_ONE_SERVER | 1u << SIM_ONE_LIST | 1u << SIM_STEADY;
     if (oracle == SIM_UNFENCED)
         return broken & (sim_oracle_strict ? 1u << SIM_ONE_LIST : forgets);
     return broken && (oracle == SIM_OVERLAP || oracle == SIM_TOO_SOON ||

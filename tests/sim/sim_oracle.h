@@ -37,7 +37,6 @@ enum sim_assumption {
     SIM_ONE_SERVER,   /* each node is one server, and another than the others */
     SIM_ONE_LIST,     /* all clients have the same nodes */
     SIM_STEADY,       /* a client's clock steps back only where that is seen, never forward */
-    SIM_SYNCED,       /* a master that is stamped writes all to its disk first until it ends */
     SIM_ASSUMPTIONS
 };
 

@@ -235,19 +235,6 @@ static const char *const talk[] = {
     "EVALSHA ffff 0",
     "EVALSHA ffffffffffffffffffffffffffffffffffffffff 0",
     "EVALSHA ffffffffffffffffffffffffffffffffffffffff 5",
-    "CONFIG GET appendfsync",
-    "config get appendfsync",
-    "CONFIG GET no-appendfsync-on-rewrite",
-    "CONFIG GET appendonly",
-    "CONFIG SET appendfsync always",
-    "CONFIG SET appendfsync everysec",
-    "CONFIG SET appendfsync %t",
-    "CONFIG SET no-appendfsync-on-rewrite yes",
-    "CONFIG SET no-appendfsync-on-rewrite no",
-    "CONFIG SET no-appendfsync-on-rewrite %t",
-    "CONFIG SET appendfsync",
-    "CONFIG nonsense",
-    "CONFIG",
 };
 
 /* All channels at once are left in an order that nobody knows. */

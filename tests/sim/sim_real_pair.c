@@ -47,7 +47,6 @@ void pair_begin(struct pair_run *run, unsigned long seed, unsigned pairs,
     run->masters = masters;
     rig_begin(seed, 1, password);
     sim_master_slow(0, SIM_US, SIM_US);
-    sim_master_disk(0, &(struct sim_disk){.everysec = true}); /* redis-server's default */
     run->start_ns = real_ns();
     for (unsigned i = 0; i < pairs; i++)
         connect_both(run, &run->pair[i]);

@@ -2,7 +2,7 @@
  * it: which locks it has forgotten, and which it has again. */
 #include "config_auto.h"
 
-#include "sim_disk.h"
+#include "sim_master_parts.h"
 
 /* Keys as they were before, where that is not how they are now. */
 struct before {
@@ -70,7 +70,7 @@ void sim_restart_keys(struct sim_server *server, enum sim_restart how)
 {
     remember(server);
     if (how == SIM_LATE)
-        sim_undo_since(server, sim_disk_since_ns(server));
+        sim_undo_since(server, server->killed_ns - SIM_S);
     for (size_t i = server->keys; i-- > 0;) {
         if (how == SIM_EMPTY || sim_wall_ms(server) > server->key[i]->end_ms)
             sim_key_drop(server->key[i]);

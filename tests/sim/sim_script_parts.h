@@ -29,18 +29,6 @@ void sim_run_fenced(struct sim_run *run, sim_script_fn *inside, const char *shor
 /* sim_scripts_marker.c: marker_strict.lua, before a script. False: it has answered. */
 bool sim_marker_stands(struct sim_run *run);
 
-/* What marker_join.lua makes of a marker. `named`: it begins with the words that a stamp has. */
-struct sim_marker {
-    char run[64], replication[64], db[16], why[16], former[72];
-    bool named;
-};
-bool sim_marker_read(const struct sim_key *key, struct sim_marker *ret_marker);
-
-/* sim_scripts_durable.c: does the stamp say that the process of this marker had written all to
- * its disk, and has this one read that? And marker_stamp.lua. */
-bool sim_kept_all(struct sim_run *run, const struct sim_marker *marker);
-void sim_run_stamp(struct sim_run *run);
-
 struct sim_known_script {
     const char *name; /* NULL: the end */
     sim_script_fn *run;

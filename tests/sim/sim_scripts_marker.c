@@ -2,7 +2,6 @@
  * quarantine. The keys are told to no oracle, for they are no locks. */
 #include "config_auto.h"
 
-#include "sim_disk.h"
 #include "sim_script_parts.h"
 
 #include "kinds/fencing.h"
@@ -17,15 +16,17 @@ enum { MARKER_MAX = 192 };
 bool sim_is_marker(const char *name)
 {
     return strcmp(name, RL_MARKER_KEY) == 0 || strcmp(name, RL_QUARANTINE_KEY) == 0 ||
-           strcmp(name, RL_LISTS_KEY) == 0 || strcmp(name, RL_FENCING_KEY) == 0 ||
-           strcmp(name, RL_DURABLE_KEY) == 0;
+           strcmp(name, RL_LISTS_KEY) == 0 || strcmp(name, RL_FENCING_KEY) == 0;
 }
 
+struct marker {
+    char run[64], replication[64], db[16], why[16];
+};
+
 static void write_marker(const struct sim_server *server, const char *db, const char *why,
-                         const char *former, char ret_text[MARKER_MAX])
+                         char ret_text[MARKER_MAX])
 {
-    snprintf(ret_text, MARKER_MAX, "%s %s %s %s%s", server->run_id, server->replication, db,
-             why, former);
+    snprintf(ret_text, MARKER_MAX, "%s %s %s %s", server->run_id, server->replication, db, why);
 }
 
 static void put(struct sim_server *server, const struct sim_call *call, const char *name,
@@ -42,7 +43,7 @@ void sim_master_mark(unsigned master)
     struct sim_call call = {.server = server, .db = sim_masters_options()->db};
     char text[MARKER_MAX], db[16];
     snprintf(db, sizeof(db), "%u", call.db);
-    write_marker(server, db, "init", "", text);
+    write_marker(server, db, "init", text);
     put(server, &call, RL_MARKER_KEY, text, SIM_NEVER);
 }
 
@@ -63,9 +64,9 @@ static bool take_blank(const char **at)
     return blank;
 }
 
-bool sim_marker_read(const struct sim_key *key, struct sim_marker *ret_marker)
+static bool read_marker(const struct sim_key *key, struct marker *ret_marker)
 {
-    *ret_marker = (struct sim_marker){.why = ""};
+    *ret_marker = (struct marker){.why = ""};
     if (!key || key->type != SIM_STRING)
         return false;
     const char *at = key->value.bytes;
@@ -74,39 +75,25 @@ bool sim_marker_read(const struct sim_key *key, struct sim_marker *ret_marker)
         !take_word(&at, isalnum, ret_marker->replication, sizeof(ret_marker->replication)) ||
         !take_blank(&at) || !take_word(&at, isdigit, ret_marker->db, sizeof(ret_marker->db)))
         return false;
-    ret_marker->named = ret_marker->run[0] && ret_marker->db[0];
-    if (!ret_marker->named || !take_blank(&at) ||
+    if (!ret_marker->run[0] || !ret_marker->db[0] || !take_blank(&at) ||
         !take_word(&at, islower, ret_marker->why, sizeof(ret_marker->why)))
         return false;
-    const char *former = at;
-    take_blank(&at);
-    while (isalnum((unsigned char)*at))
-        at++;
-    snprintf(ret_marker->former, sizeof(ret_marker->former), "%s", former);
     return ret_marker->why[0] && at == key->value.bytes + key->value.len;
 }
 
 /* Why the keys are not those that the marker tells of; NULL: they are. */
 static const char *lost(struct sim_run *run, const struct sim_key *key,
-                        struct sim_marker *ret_marker)
+                        struct marker *ret_marker)
 {
     const struct sim_server *server = run->call->server;
-    char former[sizeof(ret_marker->run)];
-    bool whole = sim_marker_read(key, ret_marker);
+    bool whole = read_marker(key, ret_marker);
     if (!key)
         return "missing";
     if (!whole)
         return "foreign";
     if (strcmp(ret_marker->db, sim_argv_at(run, 2)->bytes) != 0)
         return "moved";
-    bool another = strcmp(ret_marker->run, server->run_id) != 0;
-    if (another && sim_kept_all(run, ret_marker)) {
-        snprintf(former, sizeof(former), "%s", ret_marker->run);
-        snprintf(ret_marker->former, sizeof(ret_marker->former), " %s", former);
-        snprintf(ret_marker->why, sizeof(ret_marker->why), "durable");
-        return NULL;
-    }
-    if (another)
+    if (strcmp(ret_marker->run, server->run_id) != 0)
         return "restarted";
     if (strcmp(ret_marker->replication, server->replication) != 0 && server->second_offset >= 0)
         return "resynced";
@@ -169,7 +156,7 @@ static const char *quarantine(struct sim_run *run, bool found, int64_t *ret_left
 static void join(struct sim_run *run)
 {
     struct sim_call *call = run->call;
-    struct sim_marker told;
+    struct marker told;
     char text[MARKER_MAX];
     int64_t left_ms;
     bool replica = call->trouble == SIM_READONLY || call->trouble == SIM_MASTERDOWN ||
@@ -181,7 +168,7 @@ static void join(struct sim_run *run)
     }
     const struct sim_key *marker = sim_script_key(run, sim_keys_at(run, 1));
     const char *found = lost(run, marker, &told), *why = found ? found : told.why;
-    write_marker(call->server, sim_argv_at(run, 2)->bytes, why, found ? "" : told.former, text);
+    write_marker(call->server, sim_argv_at(run, 2)->bytes, why, text);
     if (!error &&
         (!marker || marker->type != SIM_STRING || strcmp(marker->value.bytes, text) != 0)) {
         error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM);
@@ -190,14 +177,10 @@ static void join(struct sim_run *run)
     }
     if (!error)
         error = quarantine(run, found, &left_ms);
-    if (error) {
+    if (error)
         sim_script_fail(run, "redis.call('SET'", error);
-        return;
-    }
-    /* The stamped process is gone. */
-    if (!told.named || strcmp(told.run, call->server->run_id) != 0)
-        sim_disk_doubt(call->server);
-    answer(run, why, left_ms, text);
+    else
+        answer(run, why, left_ms, text);
 }
 
 /* The last argument is the marker as its client has read it. */
@@ -228,6 +211,5 @@ bool sim_marker_stands(struct sim_run *run)
 
 const struct sim_known_script sim_scripts_marker[] = {
     {"marker_join", join},
-    {"marker_stamp", sim_run_stamp},
     {NULL, NULL},
 };

@@ -3,7 +3,7 @@
  * brought back. */
 #include "config_auto.h"
 
-#include "sim_disk.h"
+#include "sim_master_parts.h"
 
 struct sim_undo_entry {
     int64_t at_ns;
@@ -40,7 +40,7 @@ static void enter(const struct sim_key *key, struct sim_undo_entry *entry, const
     if (undo->undoing)
         return;
     if (undo->count == undo->size) {
-        shrink(undo, sim_disk_kept_ns(key->server));
+        shrink(undo, sim_now_ns() - SIM_S);
         if (undo->count >= undo->size / 2) {
             undo->size = 2 * undo->size + 64;
             undo->entry = sim_grown(undo->entry, undo->size * sizeof(struct sim_undo_entry));

@@ -111,10 +111,9 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
         snprintf(plan->name[i], sizeof(plan->name[i]), "lock-%c", 'a' + (char)i);
     plan->ttl_max_ms = sim_scale(60, plan->members ? 1000 : 10000);
     plan->breaks =
-        sim_below(100) < 85 ? SIM_ASSUMPTIONS : (enum sim_assumption)sim_below(SIM_SYNCED);
+        sim_below(100) < 85 ? SIM_ASSUMPTIONS : (enum sim_assumption)sim_below(SIM_ASSUMPTIONS);
     plan->marked = sim_marked_of(seed) && plan->breaks != SIM_GUARD_ON;
     plan->strict = plan->marked && sim_strict_of(seed);
-    sim_durable_draw(plan, seed);
     plan->delayed = sim_delayed_of(seed);
     plan->watching = sim_watching_of(seed);
     plan->members &= plan->breaks != SIM_ONE_LIST;
@@ -199,7 +198,6 @@ static void draw_style(struct sim_actor *actor)
     if (actor->style == SIM_CALLBACKS && actor->options.background == REDLOCK_BACKGROUND_NEVER)
         actor->options.background = 0;
     draw_list(actor);
-    actor->options.durable = sim_durable_setting();
 }
 
 struct sim_actor *sim_actor_start(unsigned host, const struct sim_proc *before)
@@ -247,7 +245,6 @@ static void begin_masters(void)
             sim_master_uptime(i, sim_scale(1, 1000000));
         if (plan->marked && sim_below(8)) /* the others are quarantined at first */
             sim_master_mark(i);
-        sim_durable_begin(i);
     }
 }
 

@@ -7,7 +7,6 @@
  *   sim_loop.c    programs that are driven by an event loop or by callbacks
  *   sim_kinds.c   of which kinds their locks are
  *   sim_members.c the list of masters is changed
- *   sim_durable.c masters that write all to their disks first
  *   sim_faults.c  which faults there are and when (sim_fault.h)
  *   sim_idle.c    a program that is alone, and calls seldom
  *   sim_end.c     no faults any more: is everybody served, and is nothing left?
@@ -55,7 +54,6 @@ struct sim_plan {
     bool certified; /* fenced, with certificates: tokens grow whatever clocks and masters do */
     bool marked;    /* all clients read markers, and masters lose their keys for good */
     bool strict;    /* and each script that takes a lock looks at the marker */
-    bool durable;   /* and most masters write all to their disks first */
     bool delayed;   /* all clients have a lock-delay */
     bool watching;  /* all clients watch their wall clocks, which are set */
     bool members;   /* the list of masters is changed, one at a time */
@@ -150,8 +148,6 @@ void sim_operator_end(void);
 void sim_operator_certifies(void); /* every master that is up */
 extern bool sim_marked_wanted;
 bool sim_marked_of(uint64_t seed);
-extern bool sim_durable_wanted;
-bool sim_durable_of(uint64_t seed);
 bool sim_strict_of(uint64_t seed);
 extern bool sim_delayed_wanted;
 bool sim_delayed_of(uint64_t seed);
@@ -185,11 +181,6 @@ uint64_t sim_members_of_host(unsigned host);
 uint64_t sim_members_last(void);
 /* Its host has got another list since its client was opened. */
 bool sim_members_stale(const struct sim_actor *actor);
-
-/* sim_durable.c: what is drawn of it, a client's setting, and a master's disk. */
-void sim_durable_draw(struct sim_plan *plan, uint64_t seed);
-int sim_durable_setting(void);
-void sim_durable_begin(unsigned master);
 
 /* sim_idle.c: the others are gone, every key is, and all masters vote. False: it can't be
  * ended. */

@@ -85,6 +85,5 @@ void conf_expect_every(const struct rl_config *config)
     ck_assert_int_eq(config->background, REDLOCK_BACKGROUND_NEVER);
     ck_assert_int_eq(config->config_agreement, REDLOCK_AGREEMENT_WARN);
     ck_assert_int_eq(config->watch_wall_clock, REDLOCK_ON);
-    ck_assert_int_eq(config->durable, REDLOCK_ON);
     ck_assert_int_eq(config->fencing, REDLOCK_FENCING_STRICT);
 }

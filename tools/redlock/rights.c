@@ -17,8 +17,8 @@ static const char *const words[RIGHTS_USES] = {"plain",      "reentrant", "fair"
                                                "status",     "wake-ups",  "connections"};
 
 /* Only where there is such a thing. */
-enum condition { ALWAYS, WITH_DB, WITH_GUARD, WITHOUT_GUARD, WITH_MARKER, WITH_DURABLE,
-                 WITH_LISTS, WITH_STRICT };
+enum condition { ALWAYS, WITH_DB, WITH_GUARD, WITHOUT_GUARD, WITH_MARKER, WITH_LISTS,
+                 WITH_STRICT };
 
 struct right {
     const char *right; /* a command; "~q", "&c": a key or a channel, by its letter; "~KEY" */
@@ -55,8 +55,6 @@ static const struct right rights[] = {
     {"~" RL_MARKER_KEY, "EVAL x 1 " RL_MARKER_KEY, P, P, 0, WITH_MARKER},
     {"~" RL_QUARANTINE_KEY, "EVAL x 1 " RL_QUARANTINE_KEY, P, P, 0, WITH_MARKER},
     {"+time", "TIME", P, P, 0, WITH_MARKER},
-    {"~" RL_DURABLE_KEY, "EVAL x 1 " RL_DURABLE_KEY, P, P, 0, WITH_DURABLE},
-    {"+config|get", "CONFIG GET x", P, P, 0, WITH_DURABLE},
     {"~" RL_LISTS_KEY, "EVAL x 1 " RL_LISTS_KEY, P, P, 0, WITH_LISTS},
     {"+time", "TIME", P, P, 0, WITH_LISTS},
     {"+hgetall", "HGETALL ~n", P, P, 0, WITH_LISTS},
@@ -179,7 +177,6 @@ unsigned rights_needed(unsigned number, const struct rights_use *use)
         (right->condition == WITH_GUARD && !use->guard) ||
         (right->condition == WITHOUT_GUARD && use->guard) ||
         (right->condition == WITH_MARKER && !use->marker) ||
-        (right->condition == WITH_DURABLE && !use->durable) ||
         (right->condition == WITH_LISTS && !use->lists) ||
         (right->condition == WITH_STRICT && !use->strict) ||
         (right->with && !(use->uses & right->with)))

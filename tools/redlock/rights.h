@@ -36,7 +36,6 @@ struct rights_use {
     unsigned masters; /* on one and on more, kinds have other scripts */
     bool guard;
     bool marker; /* guard marker or strict */
-    bool durable; /* and durable on */
     bool lists;  /* config-agreement is not off */
     bool strict; /* fencing strict */
     bool db;     /* a database other than 0 */

@@ -48,8 +48,6 @@ static void print_keys(const char *prefix, const struct rights_use *use)
         fputs(" ~redisson_*", stdout);
     if (*prefix && any_needed(use, "~" RL_MARKER_KEY))
         fputs(" ~" RL_MARKER_KEY " ~" RL_QUARANTINE_KEY, stdout);
-    if (*prefix && any_needed(use, "~" RL_DURABLE_KEY))
-        fputs(" ~" RL_DURABLE_KEY, stdout);
     if (*prefix && any_needed(use, "~" RL_LISTS_KEY))
         fputs(" ~" RL_LISTS_KEY, stdout);
     if (*prefix && any_needed(use, "~" RL_FENCING_KEY))

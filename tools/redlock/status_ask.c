@@ -118,7 +118,7 @@ static const char *next(void *context, unsigned node)
         asked->requests = FSYNC;
         /* fall through */
     case FSYNC: /* it matters where nothing else remembers locks */
-        if ((ask->setup.guard && !ask->setup.durable) || asked->facts.aof != 1)
+        if (ask->setup.guard || asked->facts.aof != 1)
             return NULL;
         return "*3\r\n$6\r\nCONFIG\r\n$3\r\nGET\r\n$11\r\nappendfsync\r\n";
     default:
@@ -212,7 +212,6 @@ static void read_setup(struct status_setup *setup, const struct cli *cli,
     setup->max_ttl_ms = config->max_ttl_ms;
     setup->guard = config->guard;
     setup->certificates = config->fencing == REDLOCK_FENCING_STRICT;
-    setup->durable = config->durable == REDLOCK_ON;
     setup->answer_ms = config->node_timeout_ms > 0
                            ? config->node_timeout_ms
                            : config->ttl_ms / (int64_t)config->node_count;

@@ -11,7 +11,7 @@
 struct status_setup { /* by the node list */
     double drift_factor;
     int64_t max_ttl_ms;
-    bool guard, durable;
+    bool guard;
     bool certificates; /* `fencing strict` */
     int64_t answer_ms; /* how long a master may take to answer */
     struct rights_use rights;

@@ -106,21 +106,17 @@ static void check_memory(const struct status_facts *facts, struct status_check *
 static void check_restart(const struct status_facts *facts, const struct status_setup *setup,
                           struct status_check *check)
 {
-    bool matters = !setup->guard || setup->durable;
+    bool matters = !setup->guard;
     bool known = facts->asked && (!matters || facts->aof != 1 || facts->fsync >= 0);
     begin_told(check, "restart", known, facts);
     if (!known || !matters || facts->aof < 0 || facts->fsync == 1)
         return;
     check->result = STATUS_WARN;
-    snprintf(check->reason, sizeof(check->reason), "%s, and it %s",
-             setup->durable ? "durable is on" : "the restart guard is off",
+    snprintf(check->reason, sizeof(check->reason), "the restart guard is off, and it %s",
              facts->aof == 0 ? "has no append-only file: a restart forgets locks"
                              : "answers before its append-only file is on the disk: a crash of "
                                "its machine forgets the last locks");
-    check->remedy = setup->durable
-                        ? "set appendonly yes and appendfsync always on the master: without "
-                          "them it waits for max-ttl after a restart"
-                        : "set guard on, or on the master appendonly yes and appendfsync always";
+    check->remedy = "set guard on, or on the master appendonly yes and appendfsync always";
 }
 
 static void check_latency(const redlock_node_status *node, const struct status_setup *setup,

@@ -41,7 +41,6 @@ void status_rights_use(const struct cli *cli, const struct rl_config *config,
         .masters = config->node_count,
         .guard = config->guard != RL_GUARD_OFF,
         .marker = rl_guard_marks(config->guard),
-        .durable = config->durable == REDLOCK_ON,
         .strict = config->fencing == REDLOCK_FENCING_STRICT,
         .lists = config->config_agreement != REDLOCK_AGREEMENT_OFF,
     };

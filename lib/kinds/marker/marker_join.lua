@@ -3,14 +3,10 @@
 -- the quarantine KEYS[2] for ARGV[3] ms. Its value is this server's time of its beginning.
 -- ARGV[2] is the number of the database. The server names itself, because a proxy may send this
 -- to another server than what was asked before.
--- KEYS[3] is the stamp, where the client has `durable on`: the server whose marker it has lost
--- nothing by ending. That is believed if this process has read the append-only file: one that
--- was switched on later is written anew.
 -- A standing quarantine lasts for ARGV[3] ms from its beginning, or longer.
 -- Returns {nonce, the server's run id ('': not told), why, remaining ms, the marker}. 0: no
 -- quarantine stands; -1: one that somebody must delete. `why` is of the last quarantine: missing,
--- foreign, moved, restarted or resynced; init: of none; durable: of none, and the marker names
--- the process before, too. Or it is replica: nothing was read.
+-- foreign, moved, restarted or resynced; init: of none. Or it is replica: nothing was read.
 local function told(section, field)
   return string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
 end
@@ -20,18 +16,8 @@ if told('replication', 'role') ~= 'master' then
 end
 local marker = redis.pcall('GET', KEYS[1])
 local text = type(marker) == 'string' and marker or ''
-local its_run, its_replication, its_db, why, former =
-  string.match(text, '^(%w+) (%w*) (%d+) (%l+)( ?%w*)$')
-local function kept_all()
-  local file = redis.call('INFO', 'persistence') .. redis.call('INFO', 'replication')
-  for _, line in ipairs({'aof_enabled:1', 'aof_rewrite_in_progress:0', 'aof_rewrite_scheduled:0',
-    'aof_last_rewrite_time_sec:-1', 'second_repl_offset:-1'}) do
-    if not string.find(file, '\n' .. line .. '\r', 1, true) then
-      return false
-    end
-  end
-  return redis.pcall('GET', KEYS[3]) == its_run .. ' ' .. its_replication .. ' ' .. its_db
-end
+local its_run, its_replication, its_db, why =
+  string.match(text, '^(%w+) (%w*) (%d+) (%l+)$')
 local found
 if not marker then
   found = 'missing'
@@ -39,8 +25,6 @@ elseif not its_run then
   found = 'foreign'
 elseif its_db ~= ARGV[2] then
   found = 'moved'
-elseif its_run ~= run and KEYS[3] and kept_all() then
-  why, former = 'durable', ' ' .. its_run
 elseif its_run ~= run then
   found = 'restarted'
 elseif its_replication ~= replication and
@@ -48,7 +32,7 @@ elseif its_replication ~= replication and
   found = 'resynced'
 end
 why = found or why
-local own = run .. ' ' .. replication .. ' ' .. ARGV[2] .. ' ' .. why .. (found and '' or former)
+local own = run .. ' ' .. replication .. ' ' .. ARGV[2] .. ' ' .. why
 if own ~= text then
   redis.call('SET', KEYS[1], own)
 end
