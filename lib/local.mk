@@ -18,7 +18,7 @@ lib_base = %D%/base/client_name.h %D%/base/clock.c %D%/base/clock.h %D%/base/dia
 	%D%/base/duration.c %D%/base/duration.h %D%/base/entropy.c %D%/base/entropy.h \
 	%D%/base/errors.c %D%/base/eventfd.h %D%/base/fork_check.c %D%/base/fork_check.h \
 	%D%/base/futex.c %D%/base/futex.h %D%/base/hash.c %D%/base/hash.h \
-	%D%/base/limits.h %D%/base/list.h %D%/base/mask.c %D%/base/mask.h %D%/base/prng.c %D%/base/prng.h \
+	%D%/base/limits.c %D%/base/limits.h %D%/base/list.h %D%/base/mask.c %D%/base/mask.h %D%/base/prng.c %D%/base/prng.h \
 	%D%/base/sha1.c %D%/base/sha1.h %D%/base/struct_abi.c %D%/base/struct_abi.h \
 	%D%/base/suggest.c %D%/base/suggest.h %D%/base/text.c %D%/base/text.h \
 	%D%/base/text_escape.c %D%/base/text_escape.h %D%/base/timer_heap.c \
@@ -67,7 +67,7 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/cork.c \
 	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/fill_in.c %D%/engine/fill_in.h %D%/engine/leader.c %D%/engine/lists_told.c %D%/engine/lists_told.h %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_fill.c %D%/engine/lease_own.c %D%/engine/lease_parts.h \
 	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/lease_void.c %D%/engine/log.c \
-	%D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/owner.c %D%/engine/owner.h \
+	%D%/engine/renewal_queue.c %D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/owner.c %D%/engine/owner.h \
 	%D%/engine/parking.c %D%/engine/parking.h \
 	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/probe_proofs.c %D%/engine/probe_proofs.h \
 	%D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \

@@ -108,7 +108,13 @@
 
 #define RL_LOST_MARGIN_MIN_NS (3 * RL_NS_PER_MS)
 #define RL_LOST_MARGIN_MAX_NS (100 * RL_NS_PER_MS)
-#define RL_RENEWALS_MAX 512 /* extension rounds in flight at once for auto_renew */
+
+/* Bounds that few programs meet. The simulator has its own, so that its worlds meet them. */
+struct rl_limits {
+    /* Extension rounds in flight at once for auto_renew: so many a millisecond of round trip. */
+    unsigned renewals_a_ms, renewals_min, renewals_max;
+};
+extern const struct rl_limits rl_limits;
 
 #define RL_OWNER_MAX 128 /* bytes in an owner: a thread, or a name that the caller gives */
 

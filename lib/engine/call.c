@@ -189,6 +189,14 @@ void rl_call_abort(struct rl_call *call, int64_t now_ns)
         rl_call_finish(call, REDLOCK_ECANCELED);
 }
 
+/* Masters that are busy with renewals get no tries. A caller's own extension is urgent, too. */
+static bool is_busy(const struct rl_call *call, uint64_t voting, int64_t now_ns)
+{
+    redlock *client = call->client;
+    return (!call->lease && rl_renewals_wait(client)) ||
+           rl_nodes_saturated(&client->nodes, voting, now_ns);
+}
+
 bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use,
                           int64_t until_ns, int64_t backlog_ns, int64_t now_ns)
 {
@@ -196,7 +204,7 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use
     int64_t again_ns;
     assert(!call->done);
     assert((voting & ~rl_all(client->nodes.n)) == 0 && (of_use & ~voting) == 0);
-    if (now_ns < backlog_ns && rl_nodes_saturated(&client->nodes, voting, now_ns)) {
+    if (now_ns < backlog_ns && is_busy(call, voting, now_ns)) {
         if (!rl_call_in_backlog(call))
             rl_list_append(&client->calls.backlog, &call->backlog);
         rl_call_due(call, backlog_ns);
@@ -212,10 +220,11 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use
 void rl_backlog_resume(redlock *client, int64_t now_ns)
 {
     struct rl_list *backlog = &client->calls.backlog;
-    while (
-        backlog->first &&
-        !rl_nodes_saturated(&client->nodes, rl_nodes_to_ask(&client->nodes, now_ns), now_ns)) {
-        struct rl_call *call = RL_ITEM(rl_list_pop(backlog), struct rl_call, backlog);
+    while (backlog->first) {
+        struct rl_call *call = RL_ITEM(backlog->first, struct rl_call, backlog);
+        if (is_busy(call, rl_nodes_to_ask(&client->nodes, now_ns), now_ns))
+            break;
+        rl_list_remove(backlog, &call->backlog);
         assert(!call->done); /* a call that is done is not in the backlog */
         call->step(call, now_ns);
     }

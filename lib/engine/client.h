@@ -154,8 +154,6 @@ struct rl_requests {
     uint64_t nonce;
 };
 
-#define RL_RANDOM_POOL 512
-
 /* lease*.c, renewal.c */
 struct rl_leases {
     struct rl_list open;      /* asking or held */
@@ -165,10 +163,11 @@ struct rl_leases {
     struct rl_list spare;
     struct rl_hash_table named; /* open ones of kinds with owners, by name */
     unsigned renewals;          /* leases that are renewed, or whose loss is reported */
-    unsigned renewing;          /* extension rounds under way for them */
+    struct rl_timers waiting;   /* those that are due, by when they are lost */
+    unsigned renewing, at_once; /* extension rounds under way, and how many there may be */
     unsigned starving;          /* renewals that lack a quorum of nodes */
     struct rl_fill_in fill_in;
-    unsigned char random[RL_RANDOM_POOL];
+    unsigned char random[512];
     unsigned random_left;
 };
 

@@ -203,6 +203,7 @@ static void tick(redlock *client, int64_t now_ns)
     if (rl_fill_in_busy(&client->leases.fill_in))
         rl_fill_in_tick(client, now_ns); /* before calls begin rounds that ask all masters */
     rl_timers_run(&client->loop.timers, now_ns);
+    rl_renewals_go_on(client, now_ns);
     if (client->calls.backlog.first)
         rl_backlog_resume(client, now_ns);
 }
@@ -211,6 +212,7 @@ static int64_t due_ns(redlock *client)
 {
     client->nodes.settings.watched = client->leases.open.first != NULL;
     int64_t due = rl_earlier_ns(rl_timers_due_ns(&client->loop.timers), rl_subs_due_ns(client));
+    due = rl_earlier_ns(due, rl_renewals_due_ns(client));
     due = rl_earlier_ns(due, client->leases.release_retry_ns);
     due = rl_earlier_ns(due, client->nodes.proof.again_ns);
     due = rl_earlier_ns(due, client->leases.fill_in.due_ns);

@@ -54,6 +54,7 @@ struct rl_lease {
         int64_t max_hold_end_ns; /* INT64_MAX: none */
         int64_t margin_ns;       /* it counts as lost so long before its deadline */
         int64_t renew_ns;        /* when to extend it next */
+        bool waits;              /* that is due: its timer is in client->leases.waiting */
         bool extending;          /* an extension of ours is under way */
         bool lacks_quorum;       /* too few nodes for the last one: extend when they are back */
         struct rl_backoff backoff;
@@ -145,6 +146,17 @@ void rl_renewal_end(struct rl_lease *lease);
 
 /* The timer has fired: extend the lease, or report its loss. */
 void rl_renewal_fire(struct rl_lease *lease, int64_t now_ns);
+
+/* Extend those that wait for their turn, as many as may be under way at once. _due_ns: when to
+ * do so; INT64_MAX: none waits. */
+void rl_renewals_go_on(redlock *client, int64_t now_ns);
+int64_t rl_renewals_due_ns(const redlock *client);
+
+/* Do some wait? Then what is not urgent waits as well. */
+static inline bool rl_renewals_wait(const redlock *client)
+{
+    return client->leases.waiting.count > 0;
+}
 
 /* A node is up, or its connection is lost. Renewals that lack a quorum extend, or reconnect. */
 void rl_renewals_node_changed(redlock *client, int64_t now_ns);

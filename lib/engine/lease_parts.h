@@ -13,6 +13,15 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
 void rl_renewal_extension_over(struct rl_lease *lease);
 void rl_renewal_set_lacks_quorum(struct rl_lease *lease, bool lacks_quorum);
 
+/* A renewal that is due waits for its turn; it waits no more; when the lease counts as lost. */
+void rl_renewal_queue(struct rl_lease *lease);
+void rl_renewal_unqueue(struct rl_lease *lease);
+int64_t rl_renewal_lost_ns(const struct rl_lease *lease);
+
+/* renewal.c: it is its turn; there is no hope for it. */
+void rl_renewal_extend(struct rl_lease *lease, int64_t now_ns);
+void rl_renewal_wait_for_loss(struct rl_lease *lease);
+
 /* lease_pool.c: the hold has ended, and its keys must be deleted. */
 void rl_lease_start_release(struct rl_lease *lease);
 

@@ -68,6 +68,24 @@ void rl_lease_start_release(struct rl_lease *lease)
     lease->client->leases.releasing_count++;
 }
 
+/* Its timer is among the loop's, or among those of renewals that wait. */
+static int reserve_timer(redlock *client)
+{
+    int result = rl_timers_reserve(&client->loop.timers);
+    if (result)
+        return result;
+    result = rl_timers_reserve(&client->leases.waiting);
+    if (result)
+        rl_timers_unreserve(&client->loop.timers);
+    return result;
+}
+
+static void unreserve_timer(redlock *client)
+{
+    rl_timers_unreserve(&client->loop.timers);
+    rl_timers_unreserve(&client->leases.waiting);
+}
+
 int rl_lease_take(redlock *client, const struct rl_target *target, const char *token,
                   struct rl_lease **ret_lease)
 {
@@ -90,7 +108,7 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
     if (result == 0)
         result = rl_leases_reserve_name(client, target->kind);
     if (result == 0)
-        result = rl_timers_reserve(&client->loop.timers);
+        result = reserve_timer(client);
     if (result) {
         rl_list_push(&client->leases.spare, &lease->entry);
         return result;
@@ -103,7 +121,7 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
         result = make_token(lease);
     }
     if (result) {
-        rl_timers_unreserve(&client->loop.timers);
+        unreserve_timer(client);
         rl_list_push(&client->leases.spare, &lease->entry);
         return result;
     }
@@ -126,7 +144,7 @@ static void put_away(struct rl_lease *lease, int64_t now_ns)
     client->leases.releasing_count -= lease->releasing;
     unlist(lease);
     rl_timer_set(&client->loop.timers, &lease->timer, INT64_MAX);
-    rl_timers_unreserve(&client->loop.timers);
+    unreserve_timer(client);
     rl_list_push(&client->leases.spare, &lease->entry);
 }
 
@@ -179,4 +197,5 @@ void rl_leases_free(redlock *client)
     }
     client->leases.open = client->leases.releasing = client->leases.spare = (struct rl_list){0};
     rl_hash_free(&client->leases.named);
+    rl_timers_free(&client->leases.waiting);
 }

@@ -27,6 +27,18 @@ uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns)
     return rl_count(prompt) > rl_quorum_needed(nodes->n) ? prompt : voting;
 }
 
+uint64_t rl_nodes_to_renew(struct rl_nodes *nodes, int64_t now_ns)
+{
+    uint64_t voting = rl_nodes_to_ask(nodes, now_ns);
+    if (rl_count(voting) >= rl_quorum_needed(nodes->n))
+        return voting;
+    for (unsigned i = 0; i < nodes->n; i++) {
+        if (rl_node_standing(&nodes->all[i], now_ns) >= RL_STANDING_SATURATED)
+            voting |= rl_bit(i);
+    }
+    return voting;
+}
+
 uint64_t rl_nodes_to_fence(const struct rl_nodes *nodes, uint64_t voting)
 {
     assert((voting & ~rl_all(nodes->n)) == 0);

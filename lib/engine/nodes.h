@@ -29,6 +29,10 @@ struct rl_nodes {
 /* The nodes that a round asks now. */
 uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns);
 
+/* The same for a renewal. Where too few are left because tries fill them, those are asked too:
+ * what is held goes before what is wanted. */
+uint64_t rl_nodes_to_renew(struct rl_nodes *nodes, int64_t now_ns);
+
 /* Those of these nodes of which a fencing token may come. */
 uint64_t rl_nodes_to_fence(const struct rl_nodes *nodes, uint64_t voting);
 

@@ -1,7 +1,7 @@
 /* renewal.c - leases that are renewed by themselves, and leases whose loss is reported.
  *
  * Such a lease has one timer. It fires when the next extension is due: a third of the TTL has
- * passed. It also fires when the time of the extension in flight is over, and when the lease
+ * passed. Then the lease waits for its turn (renewal_queue.c). The timer also fires when the time of the extension in flight is over, and when the lease
  * counts as lost. That is a margin before the deadline, so that the user has time to stop its
  * work.
  */
@@ -11,19 +11,13 @@
 
 #include <assert.h>
 
-#define BUSY_NS (2 * RL_NS_PER_MS) /* the delay while others go first */
-
-/* When the lease counts as lost, and is given up. */
-static int64_t lost_ns(const struct rl_lease *lease)
-{
-    assert(lease->renewal.on); /* else there is no margin */
-    return rl_validity_over_ns(rl_lease_deadline_ns(lease));
-}
+#define BUSY_NS (2 * RL_NS_PER_MS) /* the delay while the caller's own extension goes first */
 
 static void plan(struct rl_lease *lease)
 {
-    int64_t due_ns = lost_ns(lease);
+    int64_t due_ns = rl_renewal_lost_ns(lease);
     assert(lease->renewal.on && lease->hold.phase == RL_HOLD_HELD);
+    rl_renewal_unqueue(lease);
     if (lease->hold.extending)
         due_ns = rl_earlier_ns(due_ns, rl_hold_next_ns(&lease->hold));
     else if (lease->renewal.renews)
@@ -52,7 +46,7 @@ static void run_lost(redlock *client, struct rl_callback *callback)
 
 static bool has_quorum(redlock *client, int64_t now_ns)
 {
-    return rl_count(rl_nodes_to_ask(&client->nodes, now_ns)) >=
+    return rl_count(rl_nodes_to_renew(&client->nodes, now_ns)) >=
            rl_quorum_needed(client->nodes.n);
 }
 
@@ -110,19 +104,27 @@ static void give_up(struct rl_lease *lease, int64_t now_ns)
     rl_lease_release(lease, now_ns, 0);
 }
 
-static void renew(struct rl_lease *lease, int64_t now_ns)
+/* Nothing more can be done for it in time. */
+void rl_renewal_wait_for_loss(struct rl_lease *lease)
+{
+    lease->renewal.renew_ns = INT64_MAX;
+    plan(lease);
+}
+
+void rl_renewal_extend(struct rl_lease *lease, int64_t now_ns)
 {
     redlock *client = lease->client;
-    assert(lease->renewal.renews && !lease->renewal.extending && !lease->hold.extending);
+    assert(lease->renewal.renews && !lease->renewal.extending);
     /* A caller's own extension goes first. Otherwise it would starve if a round trip takes a
      * third of the TTL. */
-    if (lease->call || client->leases.renewing >= RL_RENEWALS_MAX) {
+    if (lease->call || lease->hold.extending) {
         lease->renewal.renew_ns = now_ns + BUSY_NS;
         plan(lease);
         return;
     }
-    uint64_t voting = rl_nodes_to_ask(&client->nodes, now_ns);
-    int64_t left_ns = rl_validity_left_ns(lost_ns(lease), now_ns);
+    rl_renewal_unqueue(lease);
+    uint64_t voting = rl_nodes_to_renew(&client->nodes, now_ns);
+    int64_t left_ns = rl_validity_left_ns(rl_renewal_lost_ns(lease), now_ns);
     int64_t budget_ns = rl_nodes_budget_ns(&client->nodes, voting, left_ns);
     lease->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last try is worth it */
     lease->renewal.extending = true;
@@ -137,14 +139,17 @@ void rl_renewals_clock_went_back(redlock *client, int64_t now_ns)
 {
     RL_EACH (struct rl_lease, lease, &client->leases.open, entry) {
         assert(!lease->releasing);
-        if (lease->renewal.on)
-            rl_timer_set(&client->loop.timers, &lease->timer, now_ns);
+        if (!lease->renewal.on)
+            continue;
+        rl_renewal_unqueue(lease);
+        rl_timer_set(&client->loop.timers, &lease->timer, now_ns);
     }
 }
 
 void rl_renewal_fire(struct rl_lease *lease, int64_t now_ns)
 {
     assert(lease->renewal.on && lease->hold.phase == RL_HOLD_HELD);
+    lease->renewal.waits = false;
     if (rl_lease_over(lease, now_ns)) {
         give_up(lease, now_ns);
     } else if (lease->hold.extending) {
@@ -152,7 +157,7 @@ void rl_renewal_fire(struct rl_lease *lease, int64_t now_ns)
         if (lease->renewal.on)
             plan(lease);
     } else if (lease->renewal.renews && now_ns >= lease->renewal.renew_ns) {
-        renew(lease, now_ns);
+        rl_renewal_queue(lease);
     } else {
         plan(lease);
     }
@@ -176,7 +181,7 @@ static void on_hold_event(struct rl_lease *lease, unsigned events, int64_t now_n
             "a lock was not renewed: %u of %u masters confirmed it and %u are needed; "
             "%lld ms are left to try again in",
             rl_count(lease->hold.extend.yes), lease->hold.n, rl_quorum_needed(lease->hold.n),
-            (long long)(rl_validity_left_ns(lost_ns(lease), now_ns) / RL_NS_PER_MS));
+            (long long)(rl_validity_left_ns(rl_renewal_lost_ns(lease), now_ns) / RL_NS_PER_MS));
         renewal->renew_ns =
             now_ns + rl_backoff_next_ns(&renewal->backoff, &lease->client->prng);
         rl_renewal_set_lacks_quorum(lease, !has_quorum(lease->client, now_ns));

@@ -1,5 +1,5 @@
 /* renewal_state.c - the state of a lease's renewal: its setters and its end. renewal.c does the
- * renewing. */
+ * renewing, renewal_queue.c says whose turn it is. */
 #include "config_auto.h"
 
 #include "engine/lease_parts.h"
@@ -24,11 +24,35 @@ void rl_renewal_set_lacks_quorum(struct rl_lease *lease, bool lacks_quorum)
     lease->renewal.lacks_quorum = lacks_quorum;
 }
 
+int64_t rl_renewal_lost_ns(const struct rl_lease *lease)
+{
+    assert(lease->renewal.on); /* else there is no margin */
+    return rl_validity_over_ns(rl_lease_deadline_ns(lease));
+}
+
+void rl_renewal_queue(struct rl_lease *lease)
+{
+    struct rl_renewal *renewal = &lease->renewal;
+    assert(renewal->on && renewal->renews && !renewal->extending);
+    rl_timer_set(&lease->client->loop.timers, &lease->timer, INT64_MAX);
+    renewal->waits = true;
+    rl_timer_set(&lease->client->leases.waiting, &lease->timer, rl_renewal_lost_ns(lease));
+}
+
+void rl_renewal_unqueue(struct rl_lease *lease)
+{
+    if (!lease->renewal.waits)
+        return;
+    rl_timer_set(&lease->client->leases.waiting, &lease->timer, INT64_MAX);
+    lease->renewal.waits = false;
+}
+
 void rl_renewal_end(struct rl_lease *lease)
 {
     struct rl_renewal *renewal = &lease->renewal;
     if (!renewal->on)
         return;
+    rl_renewal_unqueue(lease);
     rl_renewal_extension_over(lease);
     rl_renewal_set_lacks_quorum(lease, false);
     assert(lease->client->leases.renewals > 0);

@@ -97,6 +97,35 @@ START_TEST(without_majority_wait_lasts_while_nodes_could_make_one)
 }
 END_TEST
 
+/* Two masters of three have more requests than a client sends tries to. */
+START_TEST(masters_full_of_tries_are_asked_for_renewals)
+{
+    static struct rl_inflight fifo = {.deadline_ns = INT64_MAX, .sent_ns = OPENED};
+    for (unsigned i = 0; i < NODES; i++)
+        all[i].mode = RL_UP;
+    for (unsigned i = 0; i < MAJORITY - 1; i++) {
+        struct rl_connection *connection = rl_node_connection(&all[i]);
+        connection->fifo = &fifo;
+        connection->fifo_count = 10000;
+    }
+    ck_assert_uint_eq(rl_nodes_to_ask(&nodes, OPENED), rl_bit(NODES - 1));
+    ck_assert_uint_eq(rl_nodes_to_renew(&nodes, OPENED), rl_all(NODES));
+    all[NODES - 1].mode = RL_CONNECTING;
+    ck_assert_uint_eq(rl_nodes_to_renew(&nodes, OPENED), MAJORITY);
+}
+END_TEST
+
+START_TEST(masters_full_of_tries_are_left_alone_where_others_are_enough)
+{
+    static struct rl_inflight fifo = {.deadline_ns = INT64_MAX, .sent_ns = OPENED};
+    for (unsigned i = 0; i < NODES; i++)
+        all[i].mode = RL_UP;
+    rl_node_connection(&all[2])->fifo = &fifo;
+    rl_node_connection(&all[2])->fifo_count = 10000;
+    ck_assert_uint_eq(rl_nodes_to_renew(&nodes, OPENED), MAJORITY);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("nodes");
@@ -107,6 +136,8 @@ int main(void)
     tcase_add_test(tests, failure_of_last_node_ends_grace);
     tcase_add_test(tests, warm_client_needs_no_more_than_majority);
     tcase_add_test(tests, without_majority_wait_lasts_while_nodes_could_make_one);
+    tcase_add_test(tests, masters_full_of_tries_are_asked_for_renewals);
+    tcase_add_test(tests, masters_full_of_tries_are_left_alone_where_others_are_enough);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

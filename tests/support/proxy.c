@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONNECTIONS_MAX = 32, ROOM = 65536, MARKS = 256 };
+enum { CONNECTIONS_MAX = 32, ROOM = 524288, MARKS = 1024 };
 
 struct control {
     int delay_ms;

@@ -1,0 +1,10 @@
+/* limits.c - the bounds that programs meet, which the simulator has in other sizes. */
+#include "config_auto.h"
+
+#include "base/limits.h"
+
+const struct rl_limits rl_limits = {
+    .renewals_a_ms = 16,
+    .renewals_min = 512,
+    .renewals_max = 4096,
+};
