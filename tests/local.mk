@@ -59,6 +59,7 @@ EXTRA_%C%_faults_test_master_clocks_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_locks_fence_test_fencing_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_locks_fence_test_fencing_strict_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_programs_test_cli_assume_DEPENDENCIES = bin/server_clock.so bin/redlock
+EXTRA_%C%_programs_test_cli_blind_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_lists_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_members_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_rolling_DEPENDENCIES = bin/redlock
@@ -170,6 +171,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/programs/test_cli %D%/programs/test_cli_acl %D%/programs/test_cli_assume %D%/programs/test_cli_break %D%/programs/test_cli_fenced %D%/programs/test_cli_init \
 	%D%/programs/test_cli_holders %D%/programs/test_cli_lists %D%/programs/test_cli_members \
 	%D%/programs/test_cli_rolling \
+	%D%/programs/test_cli_blind \
 	%D%/programs/test_cli_json \
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \
 	%D%/programs/test_cli_nested %D%/programs/test_cli_nodes %D%/programs/test_cli_rights %D%/programs/test_cli_status \

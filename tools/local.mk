@@ -15,6 +15,7 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/client_list.c %D%/redlock/client_list.h %D%/redlock/cmd_inspect.c %D%/redlock/cmd_lock.c \
 	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_init.c %D%/redlock/cmd_status.c \
 	%D%/redlock/node_ask.c %D%/redlock/node_ask.h %D%/redlock/status_ask.c \
+	%D%/redlock/status_setup.c \
 	%D%/redlock/fence_look.c %D%/redlock/fence_look.h \
 	%D%/redlock/status_acl.c %D%/redlock/status_ask.h %D%/redlock/status_assume.c %D%/redlock/status_checks.c \
 	%D%/redlock/status_checks.h %D%/redlock/status_facts.c %D%/redlock/status_facts.h \

@@ -20,6 +20,7 @@ int rl_connection_init(struct rl_connection *connection, const struct rl_node_co
         .config = config,
         .tls = tls,
         .link = rl_link_new(config, tls, epoll_fd, wake_fd, tag),
+        .info_max = RL_REPLY_INFO_MAX,
         .on_bulk = on_bulk,
         .context = context,
     };
@@ -174,7 +175,7 @@ static int next_reply(struct rl_connection *connection, const struct rl_reply **
 {
     const struct rl_inflight *oldest = rl_connection_oldest(connection);
     bool info = oldest && oldest->type == RL_REQUEST_INFO;
-    rl_reader_allow(connection->reader, info ? RL_REPLY_INFO_MAX : RL_REPLY_MAX);
+    rl_reader_allow(connection->reader, info ? connection->info_max : RL_REPLY_MAX);
     return rl_reader_next(connection->reader, ret_reply);
 }
 

@@ -91,6 +91,7 @@ struct rl_connection {
     size_t out_start, out_end, out_size;
     struct rl_inflight *fifo; /* a ring; fifo_size is a power of 2 */
     unsigned fifo_first, fifo_count, fifo_size;
+    size_t info_max;         /* the longest reply to RL_REQUEST_INFO */
     size_t login_len;              /* `out` begins with so many bytes of a login */
     int64_t heard_ns;              /* when bytes came last */
     bool script_known[RL_SCRIPTS]; /* its body was sent on this connection */

@@ -172,7 +172,7 @@ START_TEST(other_names_say_nothing)
 }
 END_TEST
 
-START_TEST(without_right_to_ask_nothing_is_said)
+START_TEST(without_right_to_ask_it_is_unknown)
 {
     for (unsigned i = 0; i < 3; i++)
         (void)master_do(masters, i, "ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*",
@@ -182,7 +182,7 @@ START_TEST(without_right_to_ask_nothing_is_said)
         node_list_line(&list, "node unix://locks:secret@%s", masters->node[i].unix_at.path);
     setenv("REDLOCK_NODES", node_list_write(&list), 1);
     struct program *program = cli_expect_status(CLI_FIT);
-    cli_expect_check(program, 0, "lists", "none", "permission", NULL);
+    cli_expect_check(program, 0, "lists", "unknown", "permission", NULL);
     program_free(program);
 }
 END_TEST
@@ -199,7 +199,7 @@ int main(void)
     tcase_add_test(real, same_masters_by_other_addresses_are_one_list);
     tcase_add_test(real, guard_that_is_off_is_named);
     tcase_add_test(real, other_names_say_nothing);
-    tcase_add_test(real, without_right_to_ask_nothing_is_said);
+    tcase_add_test(real, without_right_to_ask_it_is_unknown);
     suite_add_tcase(suite, real);
     return suite_run(suite);
 }

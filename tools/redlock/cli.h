@@ -32,6 +32,7 @@ enum cli_exit {
     CLI_SYSTEM = 71, /* no memory, no descriptors, output that can't be written */
     CLI_LOST = 74,
     CLI_NOT_ACQUIRED = 75,
+    CLI_UNKNOWN = 77, /* status --wait: not to be known until a person acts */
     CLI_CONFIG = 78,
     CLI_CANNOT_RUN = 126,
     CLI_NOT_FOUND = 127,
@@ -78,6 +79,7 @@ struct cli {
     bool watch;
     bool prometheus;
     bool acl;
+    bool allow_unknown;    /* status --wait: what can't be known does not count */
     unsigned replace;      /* init: of this master, from 1; 0: of all */
     int64_t tokens_above;  /* init: certify masters above that; 0: not given */
     bool yes;              /* break, init: don't ask */

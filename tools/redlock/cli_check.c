@@ -78,6 +78,10 @@ int cli_check_form(const struct cli *cli)
                      "a form of its own");
         return CLI_USAGE;
     }
+    if (cli->allow_unknown && !status_waits) {
+        cli_say(cli, "--allow-unknown is for status --wait");
+        return CLI_USAGE;
+    }
     if (cli->watch && status_waits) {
         cli_say(cli, "--watch and --wait are two ways to look again: choose one");
         return CLI_USAGE;

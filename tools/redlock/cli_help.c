@@ -42,6 +42,8 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
      "print metrics, for a textfile collector"},
     {CLI_OPT_ACL, "acl", NULL, CLI_STATUS,
      "print the rights that a user needs, for plain locks or for --kinds"},
+    {CLI_OPT_ALLOW_UNKNOWN, "allow-unknown", NULL, CLI_STATUS,
+     "--wait: end well though masters don't show which lists clients have"},
     {CLI_OPT_REPLACE, "replace", "N", CLI_INIT,
      "master N alone, which has taken another's place"},
     {CLI_OPT_TOKENS_ABOVE, "tokens-above", "N", CLI_INIT,

@@ -146,6 +146,8 @@ static bool *flag_of(struct cli *cli, struct cli_words *words, int letter)
         return &cli->watch;
     case CLI_OPT_ACL:
         return &cli->acl;
+    case CLI_OPT_ALLOW_UNKNOWN:
+        return &cli->allow_unknown;
     case CLI_OPT_PROMETHEUS:
         return &cli->prometheus;
     case CLI_OPT_FENCED:

@@ -9,13 +9,13 @@
 #include <string.h>
 
 #define LINE_BYTES 512 /* a line has some 400, with a long name 560 */
-#define CLIENTS_MAX (RL_REPLY_INFO_MAX / LINE_BYTES)
+#define CLIENTS_MAX (CLIENT_LIST_BYTES_MAX / LINE_BYTES)
 
 const char *client_list_refused(int64_t clients)
 {
     if (clients < 0)
         return "INFO clients does not tell how many there are";
-    return clients > CLIENTS_MAX ? "it has too many clients" : NULL;
+    return clients > CLIENTS_MAX ? "it has too many clients to be asked for a list" : NULL;
 }
 
 /* The value of "key=value"; NULL: another key. */

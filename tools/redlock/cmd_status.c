@@ -50,7 +50,8 @@ static int look(struct status *status)
     return -1;
 }
 
-static int print(const struct status *status)
+/* Prints what was found. Returns `end`, or why it could not be printed. */
+static int print(const struct status *status, int end)
 {
     const struct cli *cli = status->cli;
     if (cli->watch && !cli->json && isatty(STDOUT_FILENO))
@@ -58,17 +59,17 @@ static int print(const struct status *status)
     if (cli->prometheus)
         status_print_metrics(&status->found);
     else if (cli->json)
-        status_print_json(&status->found);
+        status_print_json(&status->found, end);
     else
         status_print_text(cli, &status->found);
     int written = cli_flush(cli);
-    return written != CLI_OK ? written : exit_of(status->found.verdict);
+    return written != CLI_OK ? written : end;
 }
 
 static int look_once(struct status *status)
 {
     int result = look(status);
-    return result >= 0 ? result : print(status);
+    return result >= 0 ? result : print(status, exit_of(status->found.verdict));
 }
 
 /* Signals are blocked elsewhere, so one that came before ends the sleep at once. */
@@ -154,10 +155,30 @@ static void say_why(const struct status *status, const struct since *since)
     else if (status->found.uncertified > 0)
         cli_say(cli, "%u of the masters are not certified for fencing tokens: restart no other",
                 status->found.uncertified);
+    else if (!lists->told && !cli->allow_unknown)
+        cli_say(cli, "whether clients have another node list is not known%s%s%s: change nothing",
+                *lists->why ? " (" : "", lists->why, *lists->why ? ")" : "");
     else if (since->fit_ms >= 0)
         cli_say(cli,
                 "all masters vote, but not for long enough yet: locks that are held may "
                 "be missing on one, or be held by a former list; use a longer --wait");
+}
+
+/* Nobody whom the masters show has another list, and they show all of their clients. */
+static bool alike(const struct status *status)
+{
+    const struct status_lists *lists = &status->found.lists;
+    return lists->clients == 0 && (lists->told || status->cli->allow_unknown);
+}
+
+/* A gate does not open for who can't see. */
+static int end_blind(const struct status *status)
+{
+    cli_say(status->cli,
+            "%s can't be known: give the user what redlock status --acl --kinds plain,status "
+            "prints; --allow-unknown ends well all the same",
+            status->found.blind);
+    return print(status, CLI_UNKNOWN);
 }
 
 static int wait_until_whole(struct status *status)
@@ -172,20 +193,18 @@ static int wait_until_whole(struct status *status)
             return result;
         note(&since.fit_ms,
              status->found.verdict == STATUS_FIT && status->found.uncertified == 0);
-        note(&since.alike_ms, status->found.lists.clients == 0);
-        if (is_whole(status, &since, asked_ms)) {
-            if (!status->found.lists.told)
-                cli_say(cli, "a master does not list its clients: whether some have another "
-                             "node list is not known");
-            return print(status);
-        }
+        note(&since.alike_ms, alike(status));
+        if (*status->found.blind && !cli->allow_unknown)
+            return end_blind(status);
+        if (is_whole(status, &since, asked_ms))
+            return print(status, CLI_OK);
         if (cli->wait_ms >= 0 && now_ms() - begun_ms >= cli->wait_ms)
             break;
         pause_between(status);
     }
     say_why(status, &since);
-    int result = print(status);
-    return result == CLI_OK ? CLI_DEGRADED : result;
+    int end = exit_of(status->found.verdict);
+    return print(status, end == CLI_OK ? CLI_DEGRADED : end);
 }
 
 int cmd_status(const struct cli *cli)

@@ -7,6 +7,8 @@
 
 #include "redlock/node_ask.h"
 
+#include "redlock/client_list.h"
+
 #include "base/clock.h"
 #include "base/eventfd.h"
 #include "config/config_load.h"
@@ -229,6 +231,7 @@ void node_ask_add(struct node_ask *asking, unsigned node)
         fail(master, "out of memory");
         return;
     }
+    master->connection.info_max = CLIENT_LIST_BYTES_MAX;
     rl_link_open(master->connection.link, now_ns,
                  now_ns + asking->config.connect_timeout_ms * RL_NS_PER_MS);
     move(master, 0, now_ns);

@@ -108,5 +108,8 @@ int status_print_acl(const struct cli *cli)
     fputs(" -@all", stdout);
     print_commands(&use);
     putchar('\n');
+    if (!(use.uses & RIGHTS_STATUS))
+        cli_say(cli, "status --wait asks for +client|list besides, to see who has another node "
+                     "list: --kinds plain,status prints it");
     return cli_flush(cli);
 }

@@ -45,24 +45,52 @@ static int64_t clock_ns(clockid_t clock)
     return (int64_t)now.tv_sec * RL_NS_PER_S + now.tv_nsec;
 }
 
+/* Nothing is answered any more. */
 static void on_failure(void *context, unsigned node, const char *why)
 {
     struct status_facts *facts = &((struct status_ask *)context)->asked[node].facts;
-    snprintf(facts->why, sizeof(facts->why), "%s", why);
+    for (int i = 0; i < STATUS_QUESTIONS; i++)
+        status_facts_unanswered(facts, i, why);
 }
 
-/* A master that runs no scripts can tell the rest. */
+static void unlisted(struct status_facts *facts, const char *why, bool for_good)
+{
+    status_facts_unanswered(facts, STATUS_ASKED_CLIENTS, why);
+    facts->unlisted_for_good = for_good;
+}
+
+/* A master that does not tell one thing can tell the rest. */
 static bool on_error(void *context, unsigned node, const char *why)
 {
     struct asked *asked = &((struct status_ask *)context)->asked[node];
-    if (asked->requests == RIGHTS)
-        status_rights_refused(&asked->facts.rights, why);
-    else if (asked->requests == FENCING)
-        snprintf(asked->facts.uncertified, sizeof(asked->facts.uncertified), "%s", why);
-    else
+    struct status_facts *facts = &asked->facts;
+    switch ((enum request)asked->requests++) {
+    case RIGHTS:
+        status_rights_refused(&facts->rights, why);
+        return true;
+    case INFO:
+        status_facts_unanswered(facts, STATUS_ASKED_INFO, why);
+        return true;
+    case TIME_FIRST:
+        status_facts_unanswered(facts, STATUS_ASKED_TIME, why);
+        asked->requests = SELECTED; /* one look tells no rate */
+        return true;
+    case TIME_LAST:
+        status_facts_unanswered(facts, STATUS_ASKED_TIME, why);
+        return true;
+    case SELECTED:
         return false;
-    asked->requests++;
-    return true;
+    case FENCING:
+        snprintf(facts->uncertified, sizeof(facts->uncertified), "%s", why);
+        return true;
+    case CLIENTS:
+        unlisted(facts, why, status_is_refusal(why));
+        return true;
+    case FSYNC:
+        status_facts_unanswered(facts, STATUS_ASKED_FSYNC, why);
+        return true;
+    }
+    return false;
 }
 
 static const char *select_database(struct asked *asked, int db)
@@ -114,7 +142,7 @@ static const char *next(void *context, unsigned node)
     case CLIENTS:
         if (!refused)
             return CLIENT_LIST_REQUEST;
-        on_failure(ask, node, refused);
+        unlisted(&asked->facts, refused, true);
         asked->requests = FSYNC;
         /* fall through */
     case FSYNC: /* it matters where nothing else remembers locks */
@@ -196,35 +224,6 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
     }
 }
 
-/* A path of a unix socket, or an address of this machine alone. */
-static bool is_local(const struct rl_node_config *node)
-{
-    return !node->host || strcmp(node->host, "localhost") == 0 ||
-           strcmp(node->host, "::1") == 0 || strncmp(node->host, "127.", 4) == 0;
-}
-
-static void read_setup(struct status_setup *setup, const struct cli *cli,
-                       const struct rl_config *config)
-{
-    setup->named = cli->uses != 0;
-    status_rights_use(cli, config, &setup->rights);
-    setup->drift_factor = config->drift_factor;
-    setup->max_ttl_ms = config->max_ttl_ms;
-    setup->guard = config->guard;
-    setup->certificates = config->fencing == REDLOCK_FENCING_STRICT;
-    setup->answer_ms = config->node_timeout_ms > 0
-                           ? config->node_timeout_ms
-                           : config->ttl_ms / (int64_t)config->node_count;
-    for (unsigned i = 0; i < config->node_count; i++) {
-        setup->same_host[i] = -1;
-        for (unsigned k = 0; k < i && setup->same_host[i] < 0; k++) {
-            if (!is_local(&config->nodes[i]) && !is_local(&config->nodes[k]) &&
-                strcmp(config->nodes[i].host, config->nodes[k].host) == 0)
-                setup->same_host[i] = (int)k;
-        }
-    }
-}
-
 static bool open_nodes(struct status_ask *ask, const struct cli *cli,
                        const redlock_status_report *report)
 {
@@ -235,7 +234,7 @@ static bool open_nodes(struct status_ask *ask, const struct cli *cli,
         return false;
     const struct rl_config *config = node_ask_config(ask->nodes);
     ask->count = config->node_count;
-    read_setup(&ask->setup, cli, config);
+    status_setup_read(&ask->setup, cli, config);
     (void)status_rights_request(cli->prefix, ask->rights);
     rl_list_mark_of(config, &ask->peers.own);
     for (unsigned i = 0; i < ask->count; i++) {
@@ -269,10 +268,16 @@ static void judge(struct status_ask *ask, const redlock_status_report *report)
     for (unsigned i = 0; i < ask->count; i++) {
         struct asked *asked = &ask->asked[i];
         asked->facts.others_certified = certified >= rl_quorum_needed(ask->count);
-        if (asked->requests > TIME_LAST)
+        if (asked->last.clock.came_ns > 0)
             status_clock_judge(&asked->facts.clock, &asked->first, &asked->last);
         status_clock_take(&asked->facts.clock, &report->node[i]);
         status_peers_judge(&ask->peers, i, &asked->facts);
+        if (asked->facts.listed &&
+            status_rights_lack(&asked->facts.rights, "+client|setname")) {
+            asked->facts.listed = false;
+            unlisted(&asked->facts, "clients of this user can't name themselves: it lacks "
+                                    "+client|setname", true);
+        }
     }
 }
 
@@ -310,7 +315,19 @@ const struct status_setup *status_ask_setup(const struct status_ask *ask)
 
 struct status_lists status_ask_lists(const struct status_ask *ask)
 {
-    return status_peers_lists(&ask->peers, ask->answering);
+    struct status_lists lists = status_peers_lists(&ask->peers);
+    unsigned unknown = 0;
+    for (unsigned i = 0; i < ask->count; i++) {
+        const struct status_facts *facts = &ask->asked[i].facts;
+        if (!(ask->answering & rl_bit(i)) || facts->listed)
+            continue;
+        if (unknown == 0 || (facts->unlisted_for_good && !lists.unknown_for_good))
+            snprintf(lists.why, sizeof(lists.why), "%s", facts->why[STATUS_ASKED_CLIENTS]);
+        lists.unknown_for_good |= facts->unlisted_for_good;
+        unknown++;
+    }
+    lists.told = ask->answering && unknown == 0;
+    return lists;
 }
 
 void status_ask_free(struct status_ask *ask)

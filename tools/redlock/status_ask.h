@@ -20,6 +20,10 @@ struct status_setup { /* by the node list */
                                        */
 };
 
+struct rl_config;
+void status_setup_read(struct status_setup *setup, const struct cli *cli,
+                       const struct rl_config *config);
+
 struct status_ask;
 
 /* Ask the masters of this report that answer, for twice connect-timeout at the

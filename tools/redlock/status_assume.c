@@ -17,13 +17,15 @@ static void begin(struct status_check *check, const char *name, enum status_resu
     *check = (struct status_check){.name = name, .result = result};
 }
 
-/* A check of what the master tells; what it does not tell is not judged. */
+/* A check of what the master tells. What it does not tell is neither well nor amiss. */
 static void begin_told(struct status_check *check, const char *name, bool told,
-                       const struct status_facts *facts)
+                       enum status_question by, const struct status_facts *facts)
 {
-    begin(check, name, told ? STATUS_OK : STATUS_NONE);
-    if (!told)
-        snprintf(check->reason, sizeof(check->reason), "%s", facts->why);
+    const char *why = facts->why[by];
+    bool tried = facts->asked || *why;
+    begin(check, name, told ? STATUS_OK : tried ? STATUS_UNKNOWN : STATUS_NONE);
+    if (!told && tried)
+        snprintf(check->reason, sizeof(check->reason), "%s", *why ? why : "it does not tell");
 }
 
 /* Leases are over after a time of this machine, keys after one of the master's. */
@@ -74,7 +76,7 @@ static void check_offset(const struct status_clock *clock, int64_t max_ttl_ms,
 static void check_clock(const struct status_facts *facts, const struct status_setup *setup,
                         struct status_check *check)
 {
-    begin_told(check, "clock", facts->clock.rate.known, facts);
+    begin_told(check, "clock", facts->clock.rate.known, STATUS_ASKED_TIME, facts);
     check_rate(&facts->clock, setup->drift_factor, check);
     check_offset(&facts->clock, setup->max_ttl_ms, check);
 }
@@ -82,7 +84,7 @@ static void check_clock(const struct status_facts *facts, const struct status_se
 static void check_clients(const struct status_facts *facts, struct status_check *check)
 {
     bool known = facts->clients >= 0 && facts->clients_max > 0;
-    begin_told(check, "clients", known, facts);
+    begin_told(check, "clients", known, STATUS_ASKED_INFO, facts);
     if (!known || (double)facts->clients < NEARLY_FULL * (double)facts->clients_max)
         return;
     check->result = STATUS_WARN;
@@ -94,7 +96,7 @@ static void check_clients(const struct status_facts *facts, struct status_check 
 
 static void check_memory(const struct status_facts *facts, struct status_check *check)
 {
-    begin_told(check, "memory", facts->evicted >= 0, facts);
+    begin_told(check, "memory", facts->evicted >= 0, STATUS_ASKED_INFO, facts);
     if (facts->evicted <= 0)
         return;
     check->result = STATUS_WARN;
@@ -108,7 +110,8 @@ static void check_restart(const struct status_facts *facts, const struct status_
 {
     bool matters = !setup->guard;
     bool known = facts->asked && (!matters || facts->aof != 1 || facts->fsync >= 0);
-    begin_told(check, "restart", known, facts);
+    begin_told(check, "restart", known, facts->asked ? STATUS_ASKED_FSYNC : STATUS_ASKED_INFO,
+               facts);
     if (!known || !matters || facts->aof < 0 || facts->fsync == 1)
         return;
     check->result = STATUS_WARN;
@@ -136,7 +139,7 @@ static void check_latency(const redlock_node_status *node, const struct status_s
 
 static void check_lists(const struct status_facts *facts, struct status_check *check)
 {
-    begin_told(check, "lists", facts->listed, facts);
+    begin_told(check, "lists", facts->listed, STATUS_ASKED_CLIENTS, facts);
     if (facts->odd_clients == 0)
         return;
     check->result = STATUS_WARN;
@@ -150,7 +153,7 @@ static void check_lists(const struct status_facts *facts, struct status_check *c
 
 static void check_failover(const struct status_facts *facts, struct status_check *check)
 {
-    begin_told(check, "failover", facts->listed, facts);
+    begin_told(check, "failover", facts->listed, STATUS_ASKED_CLIENTS, facts);
     if (facts->watched) {
         check->result = STATUS_WARN;
         snprintf(check->reason, sizeof(check->reason),
@@ -173,9 +176,10 @@ static void check_fencing(const struct status_facts *facts, const struct status_
     const struct rl_certificate *certificate = &facts->certificate;
     bool refused = *facts->uncertified != '\0';
     bool known = setup->certificates && (*certificate->word || refused);
-    begin(check, "fencing", known ? STATUS_OK : STATUS_NONE);
-    if (!known && setup->certificates)
-        snprintf(check->reason, sizeof(check->reason), "%s", facts->why);
+    if (setup->certificates)
+        begin_told(check, "fencing", known, STATUS_ASKED_CLIENTS, facts);
+    else
+        begin(check, "fencing", STATUS_NONE);
     if (!known || rl_is_certified(certificate))
         return;
     check->result = STATUS_WARN;

@@ -158,6 +158,21 @@ static void check_proofs(const redlock_node_status *node, struct status_check *c
     check_proof("wake", &node->wake, STATUS_WARN, &check[6]);
 }
 
+/* Where looking again is in vain. */
+static void note_blindness(struct status_found *found)
+{
+    const struct status_lists *lists = &found->lists;
+    if (lists->unknown_for_good)
+        snprintf(found->blind, sizeof(found->blind),
+                 "whether clients have another node list (%s)", lists->why);
+    for (unsigned i = 0; i < found->report->node_count && !*found->blind; i++) {
+        const char *why = found->master[i].facts.uncertified;
+        if (status_is_refusal(why))
+            snprintf(found->blind, sizeof(found->blind),
+                     "whether masters are certified for fencing tokens (%s)", why);
+    }
+}
+
 static bool is_full(const redlock_node_status *node)
 {
     return node->state == REDLOCK_NODE_DOWN && strstr(node->text, FULL) != NULL;
@@ -205,6 +220,7 @@ void status_judge(const redlock_status_report *report, const struct status_ask *
         master->full = is_full(master->node);
         found->votes += master->votes;
     }
+    note_blindness(found);
     found->verdict = found->votes < report->needed  ? STATUS_NOT_FIT
                      : found->votes < report->nodes ? STATUS_DEGRADED
                                                     : STATUS_FIT;

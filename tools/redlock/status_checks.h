@@ -8,7 +8,8 @@
 #include <redlock.h>
 
 enum status_result {
-    STATUS_NONE, /* not tried: an earlier one failed */
+    STATUS_NONE,    /* not tried: an earlier one failed */
+    STATUS_UNKNOWN, /* tried, and the master does not tell; neither well nor amiss */
     STATUS_OK,
     STATUS_WARN, /* it votes; or it will, by itself */
     STATUS_FAIL  /* it does not vote, or its vote makes no lock */
@@ -44,6 +45,7 @@ struct status_found {
     int64_t lease_ms; /* so long after its client is gone a lock may be held */
     unsigned votes;
     unsigned uncertified; /* masters that must be certified for fencing tokens, and are not */
+    char blind[256]; /* what is not known and won't be until a person acts; "": nothing */
     enum status_verdict verdict;
 };
 

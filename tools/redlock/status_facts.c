@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NS_PER_US 1000
@@ -14,6 +15,19 @@ void status_facts_init(struct status_facts *facts)
 {
     *facts = (struct status_facts){
         .clients = -1, .clients_max = -1, .evicted = -1, .replicas = -1, .aof = -1, .fsync = -1};
+}
+
+void status_facts_unanswered(struct status_facts *facts, enum status_question question,
+                             const char *why)
+{
+    char *to = facts->why[question];
+    if (!*to)
+        snprintf(to, sizeof(facts->why[question]), "%s", why);
+}
+
+bool status_is_refusal(const char *why)
+{
+    return strncmp(why, "NOPERM", 6) == 0 || strncmp(why, "ERR unknown ", 12) == 0;
 }
 
 /* "field:number" */

@@ -27,8 +27,17 @@ struct status_clock {
     struct status_bounds rate;      /* its seconds in one of this machine's */
 };
 
+/* What a master is asked; an error to one is no answer to another. */
+enum status_question {
+    STATUS_ASKED_INFO,
+    STATUS_ASKED_TIME,
+    STATUS_ASKED_CLIENTS,
+    STATUS_ASKED_FSYNC
+};
+#define STATUS_QUESTIONS 4
+
 struct status_facts {
-    bool asked;                            /* INFO was answered; else `why` says why not */
+    bool asked;                            /* INFO was answered */
     int64_t clients, clients_max, evicted; /* -1: not told */
     int64_t replicas;                      /* that are attached; -1: not told */
     int64_t aof;                           /* 1: there is an append-only file; -1: not told */
@@ -39,14 +48,22 @@ struct status_facts {
     char uncertified[192];             /* it can't tell, and why; printable */
     bool others_certified;             /* enough masters are to certify another one */
     bool listed;          /* its clients are known */
+    bool unlisted_for_good; /* they are not, and waiting does not change that */
     bool watched;         /* by a Sentinel */
     unsigned odd_clients; /* those that have another node list */
     bool odd_by_step;     /* of all these: each majority meets those of this list */
     char odd[192];        /* one of them, and what is other; printable */
-    char why[192];        /* printable */
+    char why[STATUS_QUESTIONS][192]; /* what was answered instead; printable */
 };
 
 void status_facts_init(struct status_facts *facts);
+
+/* This question has no answer, and why; the first reason stays. */
+void status_facts_unanswered(struct status_facts *facts, enum status_question question,
+                             const char *why);
+
+/* An answer that is the same until a person changes a right, or the server's configuration. */
+bool status_is_refusal(const char *why);
 
 /* The text of INFO. */
 void status_facts_heard(struct status_facts *facts, const char *text, size_t len);

@@ -50,6 +50,9 @@ static void put_sums(const struct status_found *found)
         {"masters", "Masters in the node list.", report->nodes},
         {"masters_needed", "Votes that make a lock.", report->needed},
         {"masters_voting", "Masters on which a lock can rest now.", found->votes},
+        {"lists_known", "Do the masters show which node list each client has?",
+         found->lists.told},
+        {"other_lists", "Clients seen that have another node list.", found->lists.clients},
         {"max_ttl_seconds", "The longest lease.", (double)report->max_ttl_ms / 1000},
     };
     for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
@@ -162,15 +165,26 @@ static void put_metric(const struct metric *metric, const struct status_found *f
 
 static void put_checks(const struct status_found *found)
 {
-    put_head("master_check", "0: well, 1: a warning, 2: failed. None: not tried.");
+    put_head("master_check", "0: well, 1: a warning, 2: failed. None: not tried, or unknown.");
+    for (unsigned i = 0; i < found->report->node_count; i++) {
+        const struct status_check *check = found->master[i].check;
+        for (int k = 0; k < STATUS_CHECKS; k++) {
+            if (check[k].result < STATUS_OK)
+                continue;
+            fputs("redlock_master_check", stdout);
+            put_labels(&found->master[i], i + 1);
+            printf(",check=\"%s\"} %d\n", check[k].name, (int)check[k].result - STATUS_OK);
+        }
+    }
+    put_head("master_check_known", "0: tried, and the master does not tell. None: not tried.");
     for (unsigned i = 0; i < found->report->node_count; i++) {
         const struct status_check *check = found->master[i].check;
         for (int k = 0; k < STATUS_CHECKS; k++) {
             if (check[k].result == STATUS_NONE)
                 continue;
-            fputs("redlock_master_check", stdout);
+            fputs("redlock_master_check_known", stdout);
             put_labels(&found->master[i], i + 1);
-            printf(",check=\"%s\"} %d\n", check[k].name, (int)check[k].result - STATUS_OK);
+            printf(",check=\"%s\"} %d\n", check[k].name, check[k].result >= STATUS_OK);
         }
     }
 }

@@ -62,6 +62,8 @@ void status_peers_heard(struct status_peers *peers, unsigned node, const char *l
                         const struct rl_mask *mask)
 {
     struct listing listing = {.peers = peers, .node = node};
+    if (len == 0) /* whoever asks is in the list */
+        return;
     peers->listed |= rl_bit(node);
     client_list_each(list, len, mask, take, &listing);
 }
@@ -86,9 +88,14 @@ static bool is_by_step(const struct status_peers *peers, const struct status_pee
            rl_majorities_meet(its->nodes, own->nodes, common);
 }
 
-struct status_lists status_peers_lists(const struct status_peers *peers, uint64_t asked)
+const char *status_lists_word(const struct status_lists *lists)
 {
-    struct status_lists lists = {.told = peers->listed == asked, .by_step = true};
+    return lists->clients > 0 ? "other" : lists->told ? "alike" : "unknown";
+}
+
+struct status_lists status_peers_lists(const struct status_peers *peers)
+{
+    struct status_lists lists = {.by_step = true};
     for (unsigned i = 0; i < peers->count; i++) {
         const struct status_peer *peer = &peers->peer[i];
         if (!is_odd(peers, peer))

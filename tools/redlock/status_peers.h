@@ -32,11 +32,18 @@ void status_peers_heard(struct status_peers *peers, unsigned node, const char *l
 
 /* Of the whole fleet. */
 struct status_lists {
-    bool told;        /* each master that was asked has told its clients */
-    unsigned clients; /* that have another list */
+    bool told;             /* each master that was asked has told its clients; else: */
+    bool unknown_for_good; /* until a person acts */
+    char why[192];
+    unsigned clients; /* that have another list, of those that are known */
     bool by_step;     /* each majority of theirs meets those of this list */
 };
-struct status_lists status_peers_lists(const struct status_peers *peers, uint64_t asked);
+
+/* "alike", "other", "unknown": have all clients this list? */
+const char *status_lists_word(const struct status_lists *lists);
+
+/* `told` and what goes with it is the caller's. */
+struct status_lists status_peers_lists(const struct status_peers *peers);
 
 /* What all answers tell of the clients of one master. */
 void status_peers_judge(const struct status_peers *peers, unsigned node,

@@ -31,7 +31,7 @@ static const char *state_word(const struct status_master *master)
 
 static const char *result_word(enum status_result result)
 {
-    static const char *const words[] = {"none", "ok", "warn", "fail"};
+    static const char *const words[] = {"none", "unknown", "ok", "warn", "fail"};
     return words[result];
 }
 
@@ -65,12 +65,12 @@ static void print_wrapped(const char *text, int indent, int at)
 
 static void print_check(const struct status_check *check)
 {
-    static const char *const words[] = {"-", "OK", "WARN", "FAIL"};
+    static const char *const words[] = {"-", "UNKNOWN", "OK", "WARN", "FAIL"};
     char line[sizeof(check->reason) + 32];
     snprintf(line, sizeof(line), "%s%s%s", check->name, *check->reason ? ": " : "",
              check->reason);
-    printf("   %-4s  ", words[check->result]);
-    print_wrapped(line, REASON_AT, REASON_AT);
+    int at = printf("   %-4s  ", words[check->result]);
+    print_wrapped(line, REASON_AT, at > REASON_AT ? at : REASON_AT);
     if (!check->remedy)
         return;
     printf("%*s", REASON_AT, "");
@@ -148,6 +148,7 @@ void status_print_text(const struct cli *cli, const struct status_found *found)
 {
     static const char *const words[] = {"fit", "DEGRADED", "NOT FIT"};
     const redlock_status_report *report = found->report;
+    char line[sizeof(found->lists.why) + 96];
     int width = 0;
     for (unsigned i = 0; i < report->node_count; i++) {
         int len = (int)strlen(report->node[i].node);
@@ -169,6 +170,11 @@ void status_print_text(const struct cli *cli, const struct status_found *found)
     }
     if (cli->verbose)
         printf("max-ttl %s\n", cli_time_text(report->max_ttl_ms).text);
+    if (found->votes > 0 && strcmp(status_lists_word(&found->lists), "unknown") == 0) {
+        snprintf(line, sizeof(line), "lists: UNKNOWN: masters don't show which clients have "
+                 "another one%s%s", *found->lists.why ? ": " : "", found->lists.why);
+        print_wrapped(line, 0, 0);
+    }
     printf("%s: %u of %u masters vote, %u are needed\n", words[found->verdict], found->votes,
            report->nodes, report->needed);
 }
@@ -244,7 +250,7 @@ static void json_node(const struct status_found *found, unsigned number)
     putchar('}');
 }
 
-void status_print_json(const struct status_found *found)
+void status_print_json(const struct status_found *found, int exit_status)
 {
     const redlock_status_report *report = found->report;
     cli_json_begin(stdout);
@@ -255,10 +261,14 @@ void status_print_json(const struct status_found *found)
     }
     printf("],\"ready\":%u,\"proven\":%u,\"needed\":%u,\"max_ttl_ms\":%lld", report->ready,
            found->votes, report->needed, (long long)report->max_ttl_ms);
+    printf(",\"lists\":\"%s\"", status_lists_word(&found->lists));
+    if (*found->lists.why)
+        json_field("lists_reason", found->lists.why, sizeof(found->lists.why));
     if (found->lists.told)
         printf(",\"other_lists\":%u,\"majorities_meet\":%s", found->lists.clients,
                found->lists.by_step ? "true" : "false");
     printf(",\"verdict\":\"%s\",\"fit\":%s", verdict_word(found->verdict),
            found->verdict == STATUS_NOT_FIT ? "false" : "true");
+    printf(",\"exit_status\":%d", exit_status);
     cli_json_end();
 }

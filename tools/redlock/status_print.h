@@ -6,7 +6,7 @@
 #include "redlock/status_checks.h"
 
 void status_print_text(const struct cli *cli, const struct status_found *found);
-void status_print_json(const struct status_found *found);
+void status_print_json(const struct status_found *found, int exit_status);
 
 /* ---- status_metrics.c: in Prometheus' text format ---- */
 

@@ -132,6 +132,15 @@ static unsigned lacking(const struct status_rights *rights, unsigned right,
     return rights_needed(right, use);
 }
 
+bool status_rights_lack(const struct status_rights *rights, const char *right)
+{
+    for (unsigned i = 0; rights->known && i < rights_count(); i++) {
+        if (rights->may[i] == '0' && strcmp(rights_text(i).text, right) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* ---- what it means ---------------------------------------------------------------------- */
 
 struct line {
@@ -247,7 +256,7 @@ void status_rights_check(const struct status_rights *rights, const struct rights
         return;
     }
     if (!rights->known) {
-        ret_check->result = STATUS_NONE;
+        ret_check->result = *rights->why ? STATUS_UNKNOWN : STATUS_NONE;
         snprintf(ret_check->reason, sizeof(ret_check->reason), "%s", rights->why);
         return;
     }

@@ -35,6 +35,9 @@ bool status_rights_request(const char *prefix, char ret_request[STATUS_RIGHTS_RE
 void status_rights_heard(struct status_rights *rights, const char *answer, size_t len);
 void status_rights_refused(struct status_rights *rights, const char *why);
 
+/* Is it known that the user lacks "+client|setname"? */
+bool status_rights_lack(const struct status_rights *rights, const char *right);
+
 /* FAIL where locks that are used can't be had, WARN where others can't, else as it is. `named`:
  * the user has said which are. `takes`: a lock was taken at this master. */
 void status_rights_check(const struct status_rights *rights, const struct rights_use *use,
