@@ -11,16 +11,16 @@ static int add_one(const redlock_lock *lock)
     FILE *file = fopen("counter", "r+");
     if (!file && errno == ENOENT)
         file = fopen("counter", "w+"); /* the first of all begins with 0 */
-    int done = file && (fscanf(file, "%ld", &number) == 1 || feof(file)) &&
-               redlock_validity_ms(lock) > 500 && fseek(file, 0, SEEK_SET) == 0 &&
+    int read = file && (fscanf(file, "%ld", &number) == 1 || feof(file));
+    int late = redlock_validity_ms(lock) <= 500;
+    int done = read && !late && fseek(file, 0, SEEK_SET) == 0 &&
                fprintf(file, "%ld\n", number + 1) > 0;
     if (file && fclose(file) != 0)
         done = 0;
     if (done)
         printf("counter is %ld\n", number + 1);
     else
-        fprintf(stderr, "counter: %s, %lld ms of the lock are left\n", strerror(errno),
-                (long long)redlock_validity_ms(lock));
+        fprintf(stderr, "counter: %s\n", late ? "the lock ends too soon" : strerror(errno));
     return done;
 }
 

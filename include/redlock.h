@@ -300,9 +300,10 @@ enum redlock_kind {
 /* The lock was lost, or is about to be: it could not be renewed, was taken away, or reached
  * max_hold_ms. Called once a lock, a margin before the lock would run out, if our thread ran in
  * time. The margin is a twentieth of the ttl, 3 to 100 ms. redlock_validity_ms() is 0 from
- * before then on. The lock is still yours to release. Runs on the background thread, in
- * redlock_process() or in redlock_close(), never in another call of yours. redlock_release()
- * keeps it from running, or waits for its end. */
+ * before then on. The lock is still yours to release: inside of this by redlock_release_async(),
+ * as redlock_release() is EDEADLK here. Runs on the background thread, in redlock_process() or in
+ * redlock_close(), never in another call of yours. redlock_release() keeps it from running, or
+ * waits for its end. */
 typedef void redlock_lost_fn(void *context, redlock_lock *lock);
 
 /* How redlock_release() gives the lock up. */

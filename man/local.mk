@@ -34,8 +34,13 @@ man_aliases = \
 	redlock_validity_multi:redlock_try_multi \
 	redlock_version:redlock
 
+# So have the structs that callers fill in or read.
+man_structs = redlock_config:redlock_open redlock_item:redlock_try_multi redlock_lock_info:redlock_inspect \
+	redlock_options:redlock_try redlock_report:redlock_try redlock_stats:redlock_inspect \
+	redlock_status_report:redlock_inspect
+
 install-data-hook:
-	@for alias in $(man_aliases); do \
+	@for alias in $(man_aliases) $(man_structs); do \
 	  echo ".so man3/$${alias#*:}.3" > "$(DESTDIR)$(man3dir)/$${alias%:*}.3" || exit 1; \
 	done
 uninstall-hook:

@@ -40,6 +40,13 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/waiter.h %D%/support/wire.c %D%/support/wire.h %D%/fuzz/fuzz.h \
 	%D%/fuzz/standalone.c
 
+if !HAVE_CHECK
+# Said before anything is compiled.
+$(%C%_libsupport_a_OBJECTS): need-check
+need-check:
+	@echo 'the tests need the library Check (Debian: check), and then another ./configure' >&2; false
+endif
+
 # What a program links that says nothing else: the tests.
 test_archives = %D%/libsupport.a %D%/libsim.a tools/libchaos.a
 LDADD = $(test_archives) libredlock-core.la $(CHECK_LIBS) $(DEPS_LIBS)
@@ -97,6 +104,7 @@ dist_check_SCRIPTS = %D%/programs/bench_test.sh %D%/programs/chaos_client_test.s
 	%D%/programs/chaos_compose_test.sh %D%/programs/chaos_kinds_test.sh \
 	%D%/programs/chaos_markers_test.sh %D%/programs/chaos_members_test.sh \
 	%D%/programs/chaos_stall_test.sh %D%/programs/chaos_test.sh %D%/programs/cluster_test.sh \
+	%D%/programs/pages_test.sh \
 	%D%/programs/example_sql_test.sh %D%/programs/example_test.sh %D%/repo/abi_dump_test.sh %D%/repo/abi_test.sh %D%/repo/docs_test.sh \
 	%D%/repo/driver_test.sh %D%/repo/exports.sh %D%/repo/header.sh \
 	%D%/repo/layers.sh %D%/repo/man_defaults.sh %D%/repo/manpages.sh %D%/repo/musl_test.sh %D%/repo/mutants_test.sh \
@@ -257,4 +265,4 @@ coverage:
 check-proof:
 	srcdir=$(srcdir) sh $(srcdir)/%D%/proof/prove.sh
 EXTRA_DIST += %D%/proof
-.PHONY: check-one check-thread count-tests check-valgrind check-proof coverage
+.PHONY: need-check check-one check-thread count-tests check-valgrind check-proof coverage

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 {
     redlock_error error = REDLOCK_ERROR_INIT;
     void (*forever)(redlock * client, void *context) = run; /* compiled, and not called */
-    if (argc != 2 || !forever || redlock_open(argv[1], &error, &ann) != 0 ||
+    if (argc != 2 || !forever || open_with_log(argv[1], &error, &ann) != 0 ||
         redlock_open(argv[1], &error, &bob) != 0) {
         printf("%s\n", error.text);
         return 1;

@@ -90,6 +90,16 @@ START_TEST(inspect_tells_free_from_held_from_split)
 }
 END_TEST
 
+START_TEST(inspect_answers_scripts_by_its_exit_status)
+{
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "-E", "3", "asked"), NULL), 0);
+    (void)cli_acquire("asked", "20s");
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "asked"), NULL), 0);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "-E", "3", "asked"), NULL), 3);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "-E", "3", "--json", "asked"), NULL), 3);
+}
+END_TEST
+
 START_TEST(status_has_line_per_node_and_verdict)
 {
     struct program *program = NULL;
@@ -220,6 +230,7 @@ int main(void)
     tcase_add_unchecked_fixture(look, cli_rig_start, cli_rig_stop);
     tcase_add_test(look, holder_of_bytes_is_printed_safely);
     tcase_add_test(look, inspect_tells_free_from_held_from_split);
+    tcase_add_test(look, inspect_answers_scripts_by_its_exit_status);
     tcase_add_test(look, lock_reserved_for_waiter_is_free);
     tcase_add_test(look, status_has_line_per_node_and_verdict);
     tcase_add_test(look, status_watch_looks_each_second_and_ends_on_interrupt);

@@ -139,7 +139,7 @@ def number(value, unit):
 def row(text, figure):
     cells = [number(figure[key], figure["unit"]) for key in ("median", "min", "max")]
     spread = "" if figure["rounds"] < 2 else f"{cells[1]} to {cells[2]}"
-    missed = "" if figure.get("met", True) else " (missed its aim)"
+    missed = "" if figure.get("met", True) else " (aim missed)"
     return f"| {text} | {cells[0]}{missed} | {spread} |"
 
 

@@ -2,13 +2,12 @@
 # docs_test.sh - the documents against the tree: every file, function and state that
 # docs/ARCHITECTURE.md names exists, docs/RULES.md has every rule that the tree names and tests
 # that are there, docs/SAFETY.md has a test or a reason in every row, links lead somewhere, versions
-# agree, and the shell examples of README.md and docs/GUIDE.md do what they say.
+# agree. What README.md and docs/GUIDE.md have typed is played by tests/programs/pages_test.sh.
 
 # shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
 . "${srcdir:-.}/tests/support/shell_rig.sh"
 root=$(cd "${srcdir:-.}" && pwd) || exit 99
 bin=${builddir:-$PWD}/bin
-cluster=${REDLOCK_CLUSTER:-$bin/redlock-cluster}
 make_work redlock-docs
 
 clean_up() { [ ! -d "$work/five" ] || "$cluster" down --dir "$work/five"; }
@@ -329,42 +328,5 @@ check 'docs/GUIDE.md explains messages' [ "$(wc -l <"$work/messages")" -gt 15 ]
 while read -r message; do
     check "docs/GUIDE.md: somebody says $message" grep -rqF "$message" lib tools include
 done <"$work/messages"
-
-# ---- the shell examples ----
-
-# What a page has typed, but for what installs and for programs in C, which example_test.sh has.
-typed() { # PAGE
-    # shellcheck disable=SC2016
-    sed -n '/^```sh$/,/^```$/p' "$1" | grep -v '^```' | sed -n '/^redlock-cluster up/,$p' |
-        sed -e '/^cc /d' -e '/^\.\/first$/d' -e '/^\.\/minimal /d'
-}
-typed README.md >"$work/example.sh"
-typed docs/GUIDE.md >"$work/guide.sh"
-if command -v redis-server >/dev/null && [ -x "$bin/redlock" ]; then
-    check 'README.md has a shell example' grep -q 'redlock run' "$work/example.sh"
-    check 'docs/GUIDE.md has one' grep -q 'redlock extend' "$work/guide.sh"
-    cd "$work" || exit 99
-    play() { # PAGE'S-TYPED SAID
-        PATH=$bin:$PATH sh -eu "./$1" >"$2" 2>&1 </dev/null
-        status=$?
-        "$cluster" down --dir five >/dev/null 2>&1
-        rm -rf five
-    }
-    # `redlock status` exits with 1 where it is DEGRADED, which is what is shown there.
-    sed -i 's/^redlock status  */redlock status || [ $? = 1 ] /' example.sh
-    play example.sh said
-    check 'the shell example ends well' [ "$status" -eq 0 ]
-    check 'it ran its command under the lock' grep -qx 'nobody else is at it' said
-    check 'three of five were fit' grep -q '^DEGRADED: 3 of 5 masters vote' said
-    check 'it saw its lock with two masters down' grep -q "^'backup': held by " said
-    [ "$failures" -eq 0 ] || show_files said
-    play guide.sh told
-    check 'so does that of the guide' [ "$status" -eq 0 ]
-    check 'it ran its job' grep -qx 'the job' told
-    check 'and saw its lock' grep -q "^'deploy': held by " told
-    [ "$failures" -eq 0 ] || show_files told
-else
-    echo 'there is no redis-server, or no redlock: the shell examples were not run'
-fi
 
 tell

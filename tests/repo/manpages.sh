@@ -57,6 +57,12 @@ awk '/^man_aliases *=/ { on = 1; sub(/.*=/, "") }
           for (i = 1; i <= n; i++) print word[i]
           if ($0 !~ /\\$/) exit }' "$root/man/local.mk" | sort >"$work/installed"
 same 'man/local.mk installs a page under each name' "$work/aliases" "$work/installed"
+sed -n '/^man_structs *=/,/[^\\]$/p' "$root/man/local.mk" | tr ' \t' '\n\n' | grep : >"$work/structs"
+check 'and under those of structs' grep -q '^redlock_options:' "$work/structs"
+while IFS=: read -r name page; do
+    check "$page.3 tells of $name" grep -q "$name" "$root/man/$page.3"
+    check "redlock.h has $name" grep -q "^} $name;" "$root/include/redlock.h"
+done <"$work/structs"
 
 # ---- prototypes: declared again, they must be the same ----
 

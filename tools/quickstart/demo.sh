@@ -176,6 +176,10 @@ demo() {
     no_leftovers || wrong "processes were left behind"
     tell_time
     say ""
-    say "All of it went as said, in $((now - started)) s. The programs are in ${build#"$PWD/"}; try them on"
-    say "masters of your own: redlock-cluster up 5, redlock run NAME -- COMMAND, redlock --help."
+    say "All of it went as said, in $((now - started)) s. Try the programs on masters of"
+    say "your own:"
+    say "  export PATH=$build/bin:\$PATH REDLOCK_NODES=/tmp/five/redlock.conf"
+    say "  redlock-cluster up 5 --dir /tmp/five --max-ttl 3s"
+    say "  redlock run NAME -- COMMAND"
+    say "  redlock-cluster down --dir /tmp/five"
 }

@@ -53,6 +53,7 @@ find_missing() { # demo|check
     need musl-tools command -v musl-gcc
     need python3 command -v python3
     need sqlite3 command -v sqlite3
+    need zsh command -v zsh
     need gcc sanitizes gcc address
     need gcc sanitizes gcc thread
 }

@@ -73,7 +73,7 @@ struct cli {
     int64_t ttl_ms;                       /* 0: the node list's default */
     int64_t wait_ms;                      /* -1: for ever */
     int64_t grace_ms;                     /* -1: a quarter of the lease */
-    int not_acquired;                     /* -E, or CLI_NOT_ACQUIRED */
+    int not_acquired;                     /* -E; -1: not given */
     bool fenced;                          /* with a fencing token */
     bool json;
     bool watch;

@@ -93,7 +93,8 @@ int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
                     ? ": behind the redlock run that this runs under, which would wait "
                       "for itself (the same --owner is for that, but for a plain lock)"
                     : "");
-    int status = code == REDLOCK_EHELD ? cli->not_acquired : cli_exit_of(code);
+    int status = code == REDLOCK_EHELD && cli->not_acquired >= 0 ? cli->not_acquired
+                                                                 : cli_exit_of(code);
     cli_json_explain(cli, code, how->report, status);
     return status;
 }

@@ -120,8 +120,9 @@ static bool say_guarded(const struct cli *cli, redlock *client, const char *name
     else if (in_ms > 0)
         cli_say(cli,
                 "%s was not acquired: no quorum yet, %u of %u masters were started, or lost "
-                "keys, less than max-ttl ago; %u vote in %s%s",
-                name, guarded, status.nodes, status.needed, cli_time_text(in_ms).text, then);
+                "keys, less than max-ttl ago; %u vote%s in %s%s",
+                name, guarded, status.nodes, status.needed, status.needed == 1 ? "s" : "",
+                cli_time_text(in_ms).text, then);
     free(nodes);
     return in_ms > 0;
 }

@@ -71,7 +71,10 @@ int cli_nodes_find(const struct cli *cli, const char **ret_path)
         *ret_path = SYSTEM_WIDE;
         return CLI_OK;
     }
-    cli_say(cli, "no node list file: looked at -n, $REDLOCK_NODES, " HERE " and " SYSTEM_WIDE);
+    cli_say(cli,
+            "no node list file: looked at -n, $REDLOCK_NODES, " HERE " and " SYSTEM_WIDE
+            "; it has a line for each master, as \"node redis://HOST:6379\", see "
+            "redlock.conf(5); redlock-cluster up 5 starts masters for trying");
     return CLI_CONFIG;
 }
 

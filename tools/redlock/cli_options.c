@@ -205,7 +205,7 @@ int cli_options_parse(struct cli *cli, int argc, char **argv)
     const int64_t wait_unset = -2;
     cli->wait_ms = wait_unset;
     cli->grace_ms = -1;
-    cli->not_acquired = CLI_NOT_ACQUIRED;
+    cli->not_acquired = -1;
 
     int status = words_read(cli, &words, argc, argv);
     if (words.verb)

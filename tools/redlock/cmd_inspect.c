@@ -130,7 +130,9 @@ static int show(const struct cli *cli, const struct cli_info *info, int code)
     free(clients);
     int written = cli_flush(cli);
     if (code == REDLOCK_OK)
-        return written;
+        return written == CLI_OK && info->all.held && cli->not_acquired >= 0
+                   ? cli->not_acquired
+                   : written;
     cli_say(cli, "no quorum: %u of %u masters did not answer",
             info->all.nodes - info->all.answered, info->all.nodes);
     return cli_exit_of(code);
