@@ -58,6 +58,7 @@ $(check_tests): private LDADD = $(test_archives) .libs/libredlock-core.a $(CHECK
 # Loaded into programs by tests that set their clock back.
 CLEANFILES += %D%/support/boot_clock.so
 EXTRA_DIST += %D%/support/boot_clock.c
+EXTRA_DIST += %D%/support/other_malloc.c %D%/support/other_names.c
 %D%/support/boot_clock.so: %D%/support/boot_clock.c config_auto.h
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC \
 	  -shared -o $@ $(srcdir)/%D%/support/boot_clock.c
@@ -100,7 +101,9 @@ $(TEST_LOGS): %D%/support/stall_meter %D%/support/busy_loops
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) -O2 -pthread -o $@ \
 	  $(srcdir)/%D%/support/stall_meter.c $(srcdir)/%D%/support/stall.c
 
-dist_check_SCRIPTS = %D%/programs/bench_test.sh %D%/programs/chaos_client_test.sh \
+dist_check_SCRIPTS = %D%/programs/bench_test.sh \
+	%D%/programs/bound_names_test.sh \
+	%D%/programs/chaos_client_test.sh \
 	%D%/programs/chaos_compose_test.sh %D%/programs/chaos_kinds_test.sh \
 	%D%/programs/chaos_markers_test.sh %D%/programs/chaos_members_test.sh \
 	%D%/programs/chaos_stall_test.sh %D%/programs/chaos_test.sh %D%/programs/cluster_test.sh \
@@ -211,6 +214,9 @@ link_scene = %D%/support/link_scene.c %D%/support/link_scene.h
 %C%_net_test_link_connect_SOURCES = %D%/net/test_link_connect.c $(link_scene)
 %C%_net_test_link_life_SOURCES = %D%/net/test_link_life.c $(link_scene)
 %C%_net_test_link_names_SOURCES = %D%/net/test_link_names.c $(link_scene)
+
+# hiredis's own encoder is its oracle.
+%C%_net_test_resp_writer_LDADD = $(LDADD) $(HIREDIS_LIBS)
 
 # It sees what the library gives back.
 %C%_faults_test_wiped_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=free

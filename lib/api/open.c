@@ -10,6 +10,7 @@
 #include "config/config_abi.h"
 #include "config/list_mark.h"
 #include "base/entropy.h"
+#include "net/resp.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -157,9 +158,12 @@ static int open_nodes(redlock *client, const char *file, redlock_error *error)
 static int build(redlock *client, const redlock_config *config, redlock_error *error)
 {
     uint64_t seed;
+    char why[256];
     int result = rl_config_load(&client->config, config, warn, client, error);
     if (result)
         return result;
+    if (!rl_reader_is_ours(why, sizeof(why)))
+        return fail(error, REDLOCK_ESYSTEM, "%s", why);
     if (rl_entropy_bytes(&seed, sizeof(seed)) != 0)
         return fail(error, REDLOCK_ERANDOM, "the system has no random bytes");
     rl_prng_seed(&client->prng, seed);

@@ -27,8 +27,8 @@ int64_t rl_decimal(const char *digits, size_t len);
 #define RL_DIGITS_MAX 20
 size_t rl_to_digits(uint64_t number, char digits[RL_DIGITS_MAX]);
 
-/* A copy, with a NUL behind it, for free(); NULL: no memory. strndup() is not used: address
- * sanitizers want a NUL behind what it reads. */
+/* A copy, with a NUL behind it, for free(); NULL: no memory. strdup() and strndup() are not
+ * used: the C library's malloc() may be another one than the free() that we are bound to. */
 char *rl_copy(const char *text, size_t len);
 
 /* Cut the first line off *text, without its end ("\n" or "\r\n"). False: no line is left. */

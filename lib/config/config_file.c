@@ -320,7 +320,7 @@ static int parse_text(struct rl_config *config, const char *file, const char *te
     if (len > RL_FILE_MAX)
         return rl_error_set(error, REDLOCK_ECONFIG, file, 0, 0,
                             "too long for a node list; it has at most %d bytes", RL_FILE_MAX);
-    config->file = strdup(file);
+    config->file = rl_copy(file, strlen(file));
     if (!config->file)
         return rl_error_set(error, REDLOCK_ENOMEM, file, 0, 0, "out of memory");
     if (len >= 3 && memcmp(text, byte_order_mark, 3) == 0) {

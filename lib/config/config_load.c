@@ -5,10 +5,12 @@
 #include "config/node_options.h"
 #include "base/text_escape.h"
 #include "base/diagnostic.h"
+#include "base/text.h"
 #include "config/read_file.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,13 +102,15 @@ static char *join(const char *base, size_t base_len, const char *path)
 static char *absolute(const char *path, const char *file)
 {
     const char *slash = file ? strrchr(file, '/') : NULL;
-    char *below_file = slash ? join(file, (size_t)(slash - file), path) : strdup(path);
+    char *below_file =
+        slash ? join(file, (size_t)(slash - file), path) : rl_copy(path, strlen(path));
     if (!below_file || below_file[0] == '/')
         return below_file;
-    char *directory = getcwd(NULL, 0);
-    char *whole = directory ? join(directory, strlen(directory), below_file) : NULL;
+    char directory[PATH_MAX]; /* not getcwd()'s own memory: see rl_copy() */
+    char *whole = getcwd(directory, sizeof(directory))
+                      ? join(directory, strlen(directory), below_file)
+                      : NULL;
     int system_error = errno;
-    free(directory);
     free(below_file);
     errno = system_error;
     return whole;

@@ -129,6 +129,6 @@ int rl_url_label(struct rl_node_config *node, struct rl_problem *problem)
         len += (size_t)snprintf(label + len, LABEL_MAX - len, "%s%d",
                                 node->transport == RL_UNIX ? "?db=" : "/", node->db);
     assert(len < LABEL_MAX);
-    node->label = strdup(label);
+    node->label = rl_copy(label, strlen(label));
     return node->label ? 0 : rl_problem_no_memory(problem);
 }

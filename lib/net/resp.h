@@ -67,6 +67,10 @@ struct rl_reader;
  * RL_REPLY_TEXT_MAX bytes of a reply are kept. May be NULL. */
 typedef void rl_bulk_fn(void *context, const char *bytes, size_t len);
 
+/* Are the functions that the process has bound those of the hiredis that this was built for?
+ * False: `why` says whose they are. */
+bool rl_reader_is_ours(char *why, size_t size);
+
 struct rl_reader *rl_reader_new(rl_bulk_fn *on_bulk, void *context); /* NULL: no memory */
 void rl_reader_free(struct rl_reader *reader);
 

@@ -4,9 +4,9 @@
 #include "net/resp.h"
 
 #include "base/text_escape.h"
+#include "net/hiredis_reader.h"
 
 #include <assert.h>
-#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -205,6 +205,8 @@ struct rl_tls_rules *rl_tls_rules_new(const struct rl_node_config *node, char *w
     bool is_address;
 
     assert(node->transport == RL_TLS);
+    if (!rl_tls_library_fits(why_text, why_size))
+        return NULL;
     ERR_clear_error();
     if (!rl_tls_expected_name(node, name, sizeof(name), &is_address)) {
         refuse(&why, node->server_name ? "server-name" : "host",

@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <time.h>
 
+/* Is the OpenSSL that the process has bound of the version that this was built for? False: `why`
+ * says which it is. */
+bool rl_tls_library_fits(char *why, size_t size);
+
 /* Rules and certificates that were read at one time; reference counted. */
 struct rl_tls_rules {
     SSL_CTX *ssl;

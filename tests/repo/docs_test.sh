@@ -116,7 +116,7 @@ test_exists() { # NAME, sim:NAME, FILE, FILE:NAME
     case $1 in
     sim:*) [ -f "tests/sim/golden/${1#sim:}.txt" ] ;;
     *.c:*) find tests -name "${1%%:*}" -exec cat {} + | grep -qxF "START_TEST(${1#*:})" ;;
-    *.c) find tests -name "$1" | grep -q . ;;
+    *.c | *.sh) find tests -name "$1" | grep -q . ;;
     *) grep -qx "$1" "$work/cases" ;;
     esac
 }

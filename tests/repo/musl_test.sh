@@ -18,8 +18,8 @@ for file in "$root"/lib/*/*.c; do
     flags="-std=gnu11 -D_GNU_SOURCE -I$work -I$root/include -I$root/lib -I$build/lib"
     # shellcheck disable=SC2086 # words
     gcc $flags -I"$build" -MM "$file" 2>/dev/null >"$work/needs"
-    ! grep -q 'tls_internal' "$work/needs" || continue
-    ! grep -Eq '<(hiredis|openssl|uuid)/' "$file" || continue
+    ! grep -Eq 'tls_internal|hiredis_reader' "$work/needs" || continue
+    ! grep -Eq '<(openssl|uuid)/' "$file" || continue
     checks=$((checks + 1))
     # shellcheck disable=SC2086 # words
     musl-gcc $flags -Wall -Wextra -Werror -c "$file" -o "$work/object.o" || {

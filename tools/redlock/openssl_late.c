@@ -56,6 +56,8 @@ typedef unsigned long ssl_options;
             ENGINE *e),                                                                        \
            (d, n, m, s, t, e))                                                                 \
     RESULT(const EVP_MD *, EVP_sha1, (void), ())                                               \
+    RESULT(const char *, OpenSSL_version, (int t), (t))                                        \
+    RESULT(unsigned long, OpenSSL_version_num, (void), ())                                     \
     RESULT(int, RAND_bytes, (unsigned char *b, int n), (b, n))                                 \
     RESULT(int, SSL_CTX_check_private_key, (const SSL_CTX *c), (c))                            \
     RESULT(long, SSL_CTX_ctrl, (SSL_CTX * c, int o, long n, void *p), (c, o, n, p))            \

@@ -1,0 +1,18 @@
+/* hiredis_reader.h - hiredis's reader, whose struct has another shape in each version behind the
+ * same names. A name that is looked up in the process may be another version's. So the reader is
+ * a part of this library, under names of our own (lib/local.mk), or is looked at before its use.
+ */
+#ifndef RL_HIREDIS_READER_H
+#define RL_HIREDIS_READER_H
+
+#include "config_auto.h"
+
+#ifdef HIDDEN_HIREDIS
+#define redisReaderCreateWithFunctions rl_hiredis_create
+#define redisReaderFree rl_hiredis_free
+#define redisReaderFeed rl_hiredis_feed
+#define redisReaderGetReply rl_hiredis_get
+#endif
+#include <hiredis/hiredis.h>
+
+#endif
