@@ -61,6 +61,32 @@ says() {
     [ $code -gt 0 ] && [ $code -lt 128 ] && grep -qF "$text" "$work/err"
 }
 
+# ---- a program is compiled and linked with our own package, and nothing else ----
+mkdir "$work/include" "$work/pkgconfig" "$work/lib"
+cp "$root/include/redlock.h" "$work/include"
+cp "$build/.libs/"libredlock.so* "$work/lib"
+[ ! -f "$build/.libs/libredlock.a" ] || cp "$build/.libs/libredlock.a" "$work/lib"
+sed "s,^prefix=.*,prefix=$work,;s,^libdir=.*,libdir=$work/lib," "$build/redlock.pc" |
+    sed "s,^includedir=.*,includedir=$work/include," >"$work/pkgconfig/redlock.pc"
+alone() { PKG_CONFIG_LIBDIR=$work/pkgconfig PKG_CONFIG_PATH='' pkg-config "$@" redlock; }
+only_ours() { [ "$(alone --cflags | tr -d ' ')" = "-I$work/include" ]; }
+links() { # OUTPUT FLAGS...
+    output=$1
+    shift
+    told=$(alone "$@") || return
+    # shellcheck disable=SC2086 # words
+    $cc -o "$work/$output" "$root/examples/minimal.c" $told "-Wl,-rpath,$work/lib"
+}
+check 'the flags for compiling are of our own header only' only_ours
+check 'a program links with our own package' links ours --cflags --libs
+check 'and runs' with '' "$work/ours" "$work/list"
+if [ -f "$build/.libs/libredlock.a" ]; then
+    rm "$work/lib/"*.so*
+    check 'so does one with the static library, and what it needs' \
+        links ours_static --static --cflags --libs
+    check 'which runs as well' with '' "$work/ours_static" "$work/list"
+fi
+
 # ---- hiredis ----
 if grep -q '^#define HIDDEN_HIREDIS' "$build/config_auto.h"; then
     check 'a program with another hiredis takes its lock' \
