@@ -14,7 +14,6 @@
  * another is being queued. */
 struct request {
     struct rl_request is;
-    bool certified;                  /* shows the node's certificate: the bytes are its own */
     size_t by_hash_len, by_body_len; /* 0: not encoded yet */
     char *by_hash, *by_body;
     struct rl_inflight inflight; /* what is noted of it at each node */
@@ -109,8 +108,8 @@ static void request_init(struct request *request, struct rl_lease *lease, enum r
         request->is.reserve_ms = rl_nodes_reserve_ms(&client->nodes);
     if (fenced)
         fence(&request->is, lease);
-    request->certified = fenced && client->nodes.settings.fencing_strict &&
-                         (request->is.writes_back || rl_verb_of(script) == RL_ACQUIRE);
+    request->inflight.certified = fenced && client->nodes.settings.fencing_strict &&
+                                  (request->is.writes_back || rl_verb_of(script) == RL_ACQUIRE);
 }
 
 /* With `fencing strict`: show the node's certificate. False: this round may not, and `why`. */
@@ -118,7 +117,7 @@ static bool certify(struct request *request, const struct rl_lease *lease,
                     const struct rl_node *node, struct rl_vote_reply *ret_failed)
 {
     const struct rl_certificate *certificate = &node->fence.certificate;
-    if (!request->certified)
+    if (!request->inflight.certified) /* else the bytes are this node's own */
         return true;
     request->is.certificate = certificate->id;
     request->by_hash_len = request->by_body_len = 0;

@@ -95,7 +95,7 @@ static bool deliver_error(struct rl_slot *slot, const struct rl_inflight *inflig
     struct rl_node *node = slot->node;
     struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED, .why = text};
     assert(reply->type == RL_REPLY_ERROR || inflight->native);
-    vote_reply.stale = rl_error_is(reply, "UNCERTIFIED");
+    vote_reply.stale = inflight->certified && rl_error_is(reply, "UNCERTIFIED");
     if (vote_reply.stale && slot->index == node->current && !node->fence.asked)
         rl_node_fence_again(node, "look", "", 0, now_ns);
     rl_node_refuses(node, text, now_ns);

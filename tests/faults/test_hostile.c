@@ -390,6 +390,7 @@ static const char *const errors[] = {
     "-NOREPLICAS Not enough good replicas to write.",
     "-ERR max number of clients reached",
     "-ERR unknown command 'EVALSHA'",
+    "-UNCERTIFIED its fencing counters may be lost",
     "-",
 };
 enum { ERRORS = sizeof(errors) / sizeof(errors[0]) };

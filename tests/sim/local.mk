@@ -12,7 +12,7 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 	%D%/sim_context.c %D%/sim_context.h %D%/sim_data.c %D%/sim_epoll.c %D%/sim_fair.h \
 	%D%/sim_fair_queue.c %D%/sim_fd.c %D%/sim_fiber.c %D%/sim_fiber.h %D%/sim_fortified.c \
 	%D%/sim_futex.c \
-	%D%/sim_leaf.c %D%/sim_lists.c %D%/sim_lookup.c %D%/sim_master.c %D%/sim_master.h \
+	%D%/sim_leaf.c %D%/sim_lie.c %D%/sim_lists.c %D%/sim_lookup.c %D%/sim_master.c %D%/sim_master.h \
 	%D%/sim_master_parts.h %D%/sim_mutex.c %D%/sim_mutex.h %D%/sim_net.h \
 	%D%/sim_net_parts.h %D%/sim_parts.h %D%/sim_path.c %D%/sim_pipe.c %D%/sim_proc.c \
 	%D%/sim_proc.h %D%/sim_real.h %D%/sim_reply.c %D%/sim_request.c %D%/sim_restart.c \
@@ -85,7 +85,7 @@ EXTRA_PROGRAMS = %D%/sim
 	%D%/sim_named_nested.c %D%/sim_named_rw.c %D%/sim_named_several.c \
 	%D%/sim_named_shared.c %D%/sim_named_take.c %D%/sim_named_undo.c \
 	%D%/sim_named_wait.c %D%/sim_named_watch.c %D%/sim_named_members.c %D%/sim_named_back.c %D%/sim_small.c %D%/sim_small.h \
-	%D%/sim_small_parts.h %D%/sim_small_stops.c %D%/sim_supervise.c \
+	%D%/sim_small_parts.h %D%/sim_small_replies.c %D%/sim_small_stops.c %D%/sim_supervise.c \
 	%D%/sim_work.c %D%/sim_world.c %D%/sim_world.h
 %C%_sim_LDFLAGS = $(SIM_WRAPS)
 %C%_sim_LDADD = $(SIM_LIBS) $(SIM_LIBS)

@@ -27,6 +27,7 @@
 #   by scenario NAME    found by that named scenario
 #   by small            found by the exhaustive small worlds
 #   by stops            found by one history that is stopped at each of its system calls
+#   by replies K        found by one of K worlds in which a master lies
 #   by test PROGRAM     found by that program of tests/
 #   by test PROGRAM CASE    found by that one of its cases
 #
@@ -229,6 +230,7 @@ by()
     shared | reentrant | fair | rw | several | fenced | marked | delayed | members) set -- "$@" --seeds "$2" --kinds "$1" ;;
     scenario) set -- "$@" --named "$2" ;;
     small | stops) set -- "$1" '' "--$1" ;;
+    replies) set -- "$@" --replies --worlds "$2" ;;
     *) return 1 ;;
     esac
     way=$1 which=$2

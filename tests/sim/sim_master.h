@@ -100,6 +100,14 @@ void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* P
 bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */
 /* At this rate commands that such a state concerns are answered like that. */
 void sim_master_trouble(unsigned master, enum sim_trouble trouble, unsigned per_million);
+/* Its answer to the command of that number (1: the next one) is this lie, and with `always` each
+ * later one to a command or script of that name. One master lies at a time. */
+void sim_lie_begin(unsigned master, uint64_t number, bool always, unsigned lie);
+void sim_lie_ends(void);
+unsigned sim_lies(void); /* how many there are */
+void sim_lie_text(unsigned lie, char *ret_text, size_t size);
+const char *sim_lie_of(void);  /* what was answered so */
+uint64_t sim_lie_heard(void);  /* commands so far */
 /* It tells everybody who listens there of releases that did not happen, once. */
 void sim_master_cry(unsigned master);
 void sim_master_uptime(unsigned master, int64_t seconds); /* as if started so long ago */

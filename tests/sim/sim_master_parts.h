@@ -10,6 +10,7 @@
  *   sim_scripts.c, sim_scripts_*.c, sim_plain.c, sim_qrw_set.c, sim_fair_queue.c,
  *   sim_script_calls.c: the library's scripts
  *   sim_trouble.c  error states, and replies that are none
+ *   sim_lie.c      any other reply to any one command
  *   sim_data.c, sim_zset.c: keys; sim_undo.c: what a crash takes back; sim_restart.c: what is
  * left
  */
@@ -284,6 +285,7 @@ const char *sim_trouble_refuses(const struct sim_call *call, unsigned flags, boo
 extern const char sim_masterdown[];
 /* A reply is ready, and maybe made another. */
 void sim_trouble_twist(struct sim_call *call);
+void sim_lie(struct sim_call *call); /* sim_lie.c */
 
 /* ---- what changes keys ----------------------------------------------------------------- */
 

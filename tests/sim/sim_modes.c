@@ -64,6 +64,20 @@ static int stops(int argc, char **argv)
     return sim_stops_run(&options);
 }
 
+static int replies(int argc, char **argv)
+{
+    uint64_t only = 0, worlds = 0;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--world") == 0 && i + 1 < argc)
+            only = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--worlds") == 0 && i + 1 < argc)
+            worlds = strtoull(argv[++i], NULL, 10);
+        else
+            return wrong(argv[i]);
+    }
+    return sim_replies_run(only, worlds);
+}
+
 bool sim_modes_run(int argc, char **argv, int *ret_status)
 {
     setvbuf(stdout, NULL, _IOLBF, 0); /* what was said before a crash is seen, too */
@@ -73,6 +87,8 @@ bool sim_modes_run(int argc, char **argv, int *ret_status)
         *ret_status = small(argc, argv);
     else if (argc > 1 && strcmp(argv[1], "--stops") == 0)
         *ret_status = stops(argc, argv);
+    else if (argc > 1 && strcmp(argv[1], "--replies") == 0)
+        *ret_status = replies(argc, argv);
     else
         return false;
     return true;

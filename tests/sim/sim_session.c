@@ -187,6 +187,7 @@ static void run(struct sim_session *session)
     server->commands++;
     sim_command_run(&call);
     sim_trouble_twist(&call);
+    sim_lie(&call);
     sim_mark(SIM_MARK_COMMAND, (uint64_t)server->index << 32 | session->number, out.len);
 }
 

@@ -15,4 +15,8 @@ struct sim_small_options {
 int sim_small_run(const struct sim_small_options *options);
 int sim_stops_run(const struct sim_small_options *options);
 
+/* One master that answers one thing wrong (sim_small_replies.c). `only`: as above. `worlds`: so
+ * many of all, which are spread over everything; 0: all. */
+int sim_replies_run(uint64_t only, uint64_t worlds);
+
 #endif

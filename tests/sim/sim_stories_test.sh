@@ -22,6 +22,8 @@ fail()
 "$sim" --named >"$log" || fail "a scenario is not what it should be (sim --named NAME --trace)"
 "$sim" --small >"$log" || fail "a small world violates a rule (sim --small --world K)"
 "$sim" --stops >"$log" || fail "a stop violates a rule (sim --stops --stop K)"
+"$sim" --replies --worlds "${SIM_REPLIES:-10000}" >"$log" ||
+    fail "a reply ends a client, or costs another master its vote (sim --replies --world K)"
 "$sim" --named no-such-scenario >"$log" && fail "a scenario that is none has passed"
 
 # A story that differs must be seen to differ.

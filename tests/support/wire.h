@@ -12,7 +12,7 @@ struct wire_item {
     size_t len;
 };
 
-#define WIRE_ITEMS_MAX 64
+#define WIRE_ITEMS_MAX 192
 
 /* One value from the front of `bytes`: the bytes it takes, 0 where more are needed, -1 where
  * it is not RESP. */
