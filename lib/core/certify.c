@@ -3,6 +3,8 @@
 
 #include "core/certify.h"
 
+#include "core/quorum.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -61,34 +63,52 @@ void rl_certifying_begin(struct rl_certifying *certifying, unsigned node,
     memcpy(certifying->loss, certificate->id, sizeof(certifying->loss));
 }
 
-static bool was_read(const struct rl_certifying *certifying, const char *id)
+void rl_certifying_learn(struct rl_certifying *certifying, unsigned node, int64_t since_ns,
+                         const struct rl_certificate *certificate)
 {
-    assert(certifying->read_count <= REDLOCK_NODES_MAX);
-    for (unsigned i = 0; i < certifying->read_count; i++) {
-        if (strcmp(certifying->read[i], id) == 0)
+    assert(certifying->on && node < REDLOCK_NODES_MAX);
+    assert(strlen(certifying->loss) == RL_LOSS_LEN);
+    struct rl_reading *reading = &certifying->reading[node];
+    bool of_loss = strncmp(certificate->id, certifying->loss, RL_LOSS_LEN) == 0;
+    if (node == certifying->node) {
+        certifying->on = of_loss && !rl_is_certified(certificate);
+        return;
+    }
+    if (!rl_is_certified(certificate) || !of_loss)
+        return;
+    if (reading->id[0] && reading->since_ns == since_ns)
+        return;
+    memcpy(reading->id, certificate->id, sizeof(reading->id));
+    reading->greatest = certificate->greatest;
+    reading->since_ns = since_ns;
+}
+
+/* Has one of these nodes been read with this id? */
+static bool is_known(const struct rl_certifying *certifying, uint64_t nodes, const char *id)
+{
+    for (; nodes; nodes &= nodes - 1) {
+        if (strcmp(certifying->reading[rl_first(nodes)].id, id) == 0)
             return true;
     }
     return false;
 }
 
-bool rl_certifying_learn(struct rl_certifying *certifying, unsigned node,
-                         const struct rl_certificate *certificate, unsigned needed)
+bool rl_certifying_decide(struct rl_certifying *certifying, uint64_t others,
+                          const int64_t since_ns[], unsigned needed)
 {
+    uint64_t read = 0, floor = 0;
     assert(certifying->on && needed > 0 && needed <= REDLOCK_NODES_MAX);
-    assert(node < REDLOCK_NODES_MAX && certifying->read_count <= needed);
-    assert(strlen(certifying->loss) == RL_LOSS_LEN);
-    bool of_loss = strncmp(certificate->id, certifying->loss, RL_LOSS_LEN) == 0;
-    if (node == certifying->node) {
-        certifying->on = of_loss && !rl_is_certified(certificate);
-        return false;
+    for (others &= ~rl_bit(certifying->node); others; others &= others - 1) {
+        unsigned node = rl_first(others);
+        const struct rl_reading *reading = &certifying->reading[node];
+        if (!reading->id[0] || reading->since_ns != since_ns[node] ||
+            is_known(certifying, read, reading->id))
+            continue;
+        read |= rl_bit(node);
+        floor = reading->greatest > floor ? reading->greatest : floor;
     }
-    if (!rl_is_certified(certificate) || !of_loss)
+    if (certifying->told || rl_count(read) < needed)
         return false;
-    if (was_read(certifying, certificate->id) || certifying->read_count == needed)
-        return false;
-    memcpy(certifying->read[certifying->read_count++], certificate->id,
-           sizeof(certificate->id));
-    if (certifying->floor < certificate->greatest)
-        certifying->floor = certificate->greatest;
-    return certifying->read_count == needed;
+    certifying->floor = floor;
+    return certifying->told = true;
 }

@@ -5,7 +5,6 @@
  * that lost them has a loss instead, with an id of its own. The clients certify it:
  *
  *   1. They read the greatest tokens of a quorum of the others, all certified, for that loss.
- *      Each master makes an id of its own for that, so one under two names is read once.
  *   2. They tell the greatest of these to the master: its next tokens are above that.
  *
  * Each hold whose token was told has a master besides the lost one in that quorum. Either that
@@ -13,6 +12,11 @@
  * Then its request shows an id that is younger than the loss, and so the hold began after it.
  * The ids are compared by the masters. So a round may use those alone that were known when it
  * began. No clock appears in this.
+ *
+ * That rests on a quorum of masters, and not of answers. So each node is read once for a loss,
+ * although other clients' readings give it other ids meanwhile. What it told first is enough:
+ * whatever it took later shows a younger id. One that is asked under two names counts once. The
+ * caller leaves out what may be the same server as another; besides, each id counts once.
  */
 #ifndef RL_CERTIFY_H
 #define RL_CERTIFY_H
@@ -45,14 +49,21 @@ bool rl_certificate_learn(struct rl_certificate *certificate,
 /* For people: why it is not certified. */
 const char *rl_uncertified_why(const struct rl_certificate *certificate);
 
+/* What one node told when it was read. */
+struct rl_reading {
+    char id[RL_CERTIFICATE_ROOM]; /* empty: it has not been read */
+    uint64_t greatest;
+    int64_t since_ns; /* of the connection */
+};
+
 /* The certification of one master. */
 struct rl_certifying {
     bool on;
+    bool told; /* the floor, to the master */
     unsigned node;
     char loss[RL_LOSS_LEN + 1];
-    char read[REDLOCK_NODES_MAX][RL_CERTIFICATE_ROOM]; /* ids of those that were read for it */
-    unsigned read_count;
-    uint64_t floor; /* the greatest number of these */
+    struct rl_reading reading[REDLOCK_NODES_MAX];
+    uint64_t floor;   /* the greatest number of those that count */
     int64_t again_ns; /* when to look for more to do; INT64_MAX: when something is told */
 };
 
@@ -60,9 +71,14 @@ struct rl_certifying {
 void rl_certifying_begin(struct rl_certifying *certifying, unsigned node,
                          const struct rl_certificate *certificate);
 
-/* A node has told its certificate. True: all is read, and the master may be told the floor. Off
- * afterwards: nothing is left to do. */
-bool rl_certifying_learn(struct rl_certifying *certifying, unsigned node,
-                         const struct rl_certificate *certificate, unsigned needed);
+/* A node has told its certificate, on a connection that stands since then. Off afterwards:
+ * nothing is left to do. */
+void rl_certifying_learn(struct rl_certifying *certifying, unsigned node, int64_t since_ns,
+                         const struct rl_certificate *certificate);
+
+/* `others`: nodes that are trusted, and are different servers; `since_ns`: their connections.
+ * True, once: a quorum of them is read, and the master may be told the floor. */
+bool rl_certifying_decide(struct rl_certifying *certifying, uint64_t others,
+                          const int64_t since_ns[], unsigned needed);
 
 #endif

@@ -244,15 +244,15 @@ void rl_client_destroy(redlock *client, bool in_child);
 void rl_client_log(void *client, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Log what is wrong with the caller's arguments. Returns EINVAL, or the reason why the client
- * can't be entered. The caller must not have entered the client. */
+/* Log what is wrong with the arguments. Returns EINVAL, or why the client can't be entered. The
+ * caller must not have entered it. */
 int rl_client_refuse(redlock *client, const char *why);
 
-/* The same of a client that is entered. Returns EINVAL. */
-int rl_client_wrong(redlock *client, const char *why);
+int rl_client_wrong(redlock *client, const char *why); /* the same of one that is entered */
 
 /* duplicates.c: nodes that are one server have one vote. Call _find if the state of a node has
  * changed, or at client->nodes.proof.again_ns; _proved handles the reply to a proof. */
+bool rl_may_be_one_server(const struct rl_node *one, const struct rl_node *other); /* both UP */
 void rl_duplicates_find(redlock *client, int64_t now_ns);
 void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inflight *inflight,
                           const struct rl_reply *reply, int64_t now_ns);

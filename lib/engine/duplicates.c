@@ -39,6 +39,12 @@ static bool apart(const struct rl_node *one, const struct rl_node *other)
     return one->apart & rl_bit(other->index) && other->apart & rl_bit(one->index);
 }
 
+bool rl_may_be_one_server(const struct rl_node *one, const struct rl_node *other)
+{
+    assert(one->mode == RL_UP && other->mode == RL_UP); /* else notes are of another connection */
+    return strcmp(one->info.run_id, other->info.run_id) == 0 && !apart(one, other);
+}
+
 static bool same(const struct rl_node *one, const struct rl_node *other)
 {
     return one->same & rl_bit(other->index) && other->same & rl_bit(one->index);

@@ -16,6 +16,7 @@ struct rl_reply;
 struct rl_node_fence {
     struct rl_certificate certificate;
     bool asked; /* on the connection in use, and not answered yet */
+    int64_t look_ns, certify_ns; /* when its loss may be looked at, and others read for it */
     char why[176]; /* it could not tell; else empty */
 };
 

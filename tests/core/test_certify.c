@@ -60,11 +60,22 @@ static struct rl_certifying begun(void)
     return certifying;
 }
 
+enum { NODES = 5 };
+#define ALL ((UINT64_C(1) << NODES) - 1)
+static int64_t since_ns[NODES]; /* of their connections */
+
+static bool decide_by(struct rl_certifying *certifying, uint64_t others)
+{
+    return certifying->on && rl_certifying_decide(certifying, others, since_ns, NEEDED);
+}
+
+/* What a node tells, when all of them are trusted. True: that is enough. */
 static bool learn(struct rl_certifying *certifying, unsigned node, const char *word,
                   const char *id, uint64_t greatest)
 {
     struct rl_certificate certificate = told(word, id, greatest);
-    return rl_certifying_learn(certifying, node, &certificate, NEEDED);
+    rl_certifying_learn(certifying, node, since_ns[node], &certificate);
+    return decide_by(certifying, ALL);
 }
 
 START_TEST(quorum_of_others_is_read)
@@ -82,12 +93,52 @@ START_TEST(quorum_of_others_is_read)
 }
 END_TEST
 
+/* Another client reads it for another loss, or an earlier one: it gets another id each time. */
+START_TEST(master_that_is_read_again_counts_once)
+{
+    struct rl_certifying certifying = begun();
+    ck_assert(!learn(&certifying, 0, "certified", ONE, 3));
+    ck_assert(!learn(&certifying, 0, "certified", LATER LOSS, 4));
+    ck_assert(!learn(&certifying, 0, "certified", OTHER, 5));
+    ck_assert(!learn(&certifying, 0, "certified", LOSS LATER, 6));
+    ck_assert(learn(&certifying, 4, "certified", LOSS LOSS, 2));
+    ck_assert_uint_eq(certifying.floor, 3); /* what it took later belongs to younger rounds */
+}
+END_TEST
+
+/* What it tells on a new connection may be another server's. */
+START_TEST(reading_is_of_one_connection)
+{
+    struct rl_certifying certifying = begun();
+    ck_assert(!learn(&certifying, 0, "certified", ONE, 3));
+    since_ns[0] = 7;
+    ck_assert(!learn(&certifying, 2, "certified", OTHER, 4));
+    ck_assert(learn(&certifying, 0, "certified", LOSS LATER, 2));
+    ck_assert_uint_eq(certifying.floor, 4);
+    since_ns[0] = 0;
+}
+END_TEST
+
 START_TEST(one_master_under_two_names_is_read_once)
 {
     struct rl_certifying certifying = begun();
     ck_assert(!learn(&certifying, 0, "certified", ONE, 9));
     ck_assert(!learn(&certifying, 2, "certified", ONE, 9));
-    ck_assert(learn(&certifying, 2, "certified", OTHER, 7)); /* the name leads elsewhere now */
+    ck_assert(learn(&certifying, 3, "certified", OTHER, 7));
+}
+END_TEST
+
+/* Because they may be the same server as another one, or are trusted no more. */
+START_TEST(masters_that_are_left_out_do_not_count)
+{
+    struct rl_certifying certifying = begun();
+    ck_assert(!learn(&certifying, 0, "certified", ONE, 3));
+    certifying.told = true;
+    ck_assert(!learn(&certifying, 2, "certified", OTHER, 4));
+    certifying.told = false;
+    ck_assert(!decide_by(&certifying, ALL & ~UINT64_C(1)));
+    ck_assert(!decide_by(&certifying, ALL & ~UINT64_C(4)));
+    ck_assert(decide_by(&certifying, ALL));
 }
 END_TEST
 
@@ -133,7 +184,10 @@ int main(void)
     TCase *tcase = tcase_create("certify");
     tcase_add_test(tcase, round_shows_what_it_knew_when_it_began);
     tcase_add_test(tcase, quorum_of_others_is_read);
+    tcase_add_test(tcase, master_that_is_read_again_counts_once);
+    tcase_add_test(tcase, reading_is_of_one_connection);
     tcase_add_test(tcase, one_master_under_two_names_is_read_once);
+    tcase_add_test(tcase, masters_that_are_left_out_do_not_count);
     tcase_add_test(tcase, what_others_told_before_does_not_count);
     tcase_add_test(tcase, another_loss_is_another_matter);
     tcase_add_loop_test(tcase, reasons_are_told, 0, 9);

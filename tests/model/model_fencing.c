@@ -206,6 +206,36 @@ static void fill_in(const struct fencing_rules *rules, const struct state *from,
 
 /* ---- masters that forget ---------------------------------------------------------------- */
 
+static bool ids_decide(const struct fencing_rules *rules)
+{
+    return rules->ids_count || rules->twins_count;
+}
+
+/* A master gets another id, because it is read for a loss (1 + its master), or for one that
+ * counts no more (0). */
+static void new_id(struct state *state, unsigned m, unsigned of)
+{
+    state->master[m].of = (uint8_t)of;
+    for (unsigned lost = 0; lost < MASTERS; lost++)
+        state->master[lost].ids &= (uint8_t)~(1u << m);
+}
+
+/* What was read for it before is of an earlier loss. */
+static void begin_loss(const struct fencing_rules *rules, struct state *state, unsigned m)
+{
+    struct master *master = &state->master[m];
+    master->counter = master->floor = master->refuses = 0;
+    master->lost = 1;
+    new_id(state, m, 0);
+    master->ids = master->count = 0;
+    for (unsigned other = 0; other < MASTERS; other++) {
+        if (state->master[other].of == 1 + m)
+            state->master[other].of = 0;
+    }
+    if (!rules->late_counts)
+        master->read = master->found = 0;
+}
+
 static void forget(const struct fencing_rules *rules, const struct state *from, unsigned m,
                    struct explorer *explorer)
 {
@@ -214,19 +244,36 @@ static void forget(const struct fencing_rules *rules, const struct state *from, 
                    : rules->seed == SEED_ABOVE_HAD   ? from->master[m].counter
                    : rules->seed == SEED_ABOVE_NAMED ? from->master[m].named
                                                      : 0;
+    if (from->master[m].twin)
+        return;
     state.losses--;
     state.master[m].owner = 0;
-    state.master[m].counter = seed;
     if (rules->strict) {
-        state.master[m].counter = state.master[m].floor = state.master[m].refuses = 0;
-        state.master[m].lost = 1;
-        if (!rules->late_counts)
-            state.master[m].read = state.master[m].found = 0;
+        begin_loss(rules, &state, m);
         explore_move(explorer, &state, "%c restarts empty", NAME(m));
         return;
     }
+    state.master[m].counter = seed;
     explore_move(explorer, &state, "%c restarts empty, and will name numbers above %u", NAME(m),
                  seed);
+}
+
+/* Its own server is gone. It has no vote from now on. */
+static void lead_elsewhere(const struct fencing_rules *rules, const struct state *from,
+                           unsigned m, unsigned to, struct explorer *explorer)
+{
+    struct state state = *from;
+    if (m == to || from->master[m].twin || from->master[to].twin)
+        return;
+    for (unsigned other = 0; other < MASTERS; other++) {
+        if (from->master[other].twin == 1 + m)
+            return;
+    }
+    state.losses--;
+    state.master[m].owner = 0;
+    begin_loss(rules, &state, m);
+    state.master[m].twin = (uint8_t)(1 + to);
+    explore_move(explorer, &state, "%c's name leads to %c's server", NAME(m), NAME(to));
 }
 
 /* ---- certificates ----------------------------------------------------------------------- */
@@ -243,23 +290,56 @@ static uint8_t begun(const struct state *state)
     return holds;
 }
 
+/* Does what is read here count for the loss? `server`: the one that the name leads to. */
+static bool counts(const struct fencing_rules *rules, const struct master *lost, unsigned name,
+                   unsigned server)
+{
+    if (rules->ids_count)
+        return !(lost->ids & (1u << server)) && lost->count < rules->needed;
+    if (rules->twins_count)
+        return !(lost->read & (1u << name)) && !(lost->ids & (1u << server));
+    return !(lost->read & (1u << name)) && name == server;
+}
+
 /* A master is read for another one's loss. Holds that have begun may show it no certificate
  * that is younger than that. */
 static void read_for(const struct fencing_rules *rules, const struct state *from, unsigned lost,
                      unsigned m, struct explorer *explorer)
 {
     struct state state = *from;
-    struct master *to = &state.master[lost], *master = &state.master[m];
-    if (!to->lost || lost == m || (to->read & (1u << m)) ||
-        (master->lost && !rules->lost_tell))
+    unsigned server = from->master[m].twin ? from->master[m].twin - 1u : m;
+    struct master *to = &state.master[lost], *master = &state.master[server];
+    if (!to->lost || to->twin || lost == server || (master->lost && !rules->lost_tell))
         return;
+    if (ids_decide(rules) && master->of != 1 + lost)
+        new_id(&state, server, 1 + lost);
+    if (!counts(rules, to, m, server))
+        return;
+    if (ids_decide(rules))
+        to->ids |= (uint8_t)(1u << server);
+    if (rules->ids_count)
+        to->count++;
     to->read |= (uint8_t)(1u << m);
     if (to->found < master->floor)
         to->found = master->floor;
     if (!rules->rounds_go_on)
         master->refuses = begun(from);
-    explore_move(explorer, &state, "%c is read for %c: no token is above %u", NAME(m),
-                 NAME(lost), master->floor);
+    explore_move(explorer, &state, "%c is read for %c%s: no token is above %u", NAME(m),
+                 NAME(lost), server == m ? "" : ", by its second name", master->floor);
+}
+
+/* Another client reads it: for another loss, an earlier one, or the same. */
+static void read_by_others(const struct fencing_rules *rules, const struct state *from,
+                           unsigned m, struct explorer *explorer)
+{
+    struct state state = *from;
+    struct master *master = &state.master[m];
+    if (master->lost || from->losses == rules->restarts)
+        return;
+    master->refuses = begun(from);
+    if (ids_decide(rules))
+        new_id(&state, m, 0);
+    explore_move(explorer, &state, "%c is read by another client", NAME(m));
 }
 
 static void certify(const struct fencing_rules *rules, const struct state *from, unsigned m,
@@ -268,8 +348,12 @@ static void certify(const struct fencing_rules *rules, const struct state *from,
     struct state state = *from;
     struct master *master = &state.master[m];
     unsigned needed = rules->needed - rules->too_few;
-    if (!master->lost || (unsigned)__builtin_popcount(master->read) < needed)
+    unsigned read =
+        rules->ids_count ? master->count : (unsigned)__builtin_popcount(master->read);
+    if (!master->lost || master->twin || read < needed)
         return;
+    new_id(&state, m, 0);
+    master->ids = master->count = 0;
     master->counter = master->floor = master->found;
     master->lost = 0;
     if (!rules->late_counts)
@@ -300,7 +384,13 @@ static void moves(const void *context, const void *from, struct explorer *explor
     }
     for (unsigned m = 0; m < rules->masters && state.losses > 0; m++)
         forget(rules, &state, m, explorer);
+    for (unsigned m = 0; m < rules->masters && state.losses > 0 && rules->twins; m++) {
+        for (unsigned to = 0; to < rules->masters; to++)
+            lead_elsewhere(rules, &state, m, to, explorer);
+    }
     for (unsigned m = 0; m < rules->masters && rules->strict; m++) {
+        if (rules->read_again)
+            read_by_others(rules, &state, m, explorer);
         for (unsigned other = 0; other < rules->masters; other++)
             read_for(rules, &state, m, other, explorer);
         certify(rules, &state, m, explorer);
@@ -349,11 +439,20 @@ static bool in_order(const struct state *from, const unsigned place[SYMMETRY_MAX
     return true;
 }
 
-/* What masters are without the names of others that were read. */
+static uint8_t renamed_masters(uint8_t set, const unsigned place[SYMMETRY_MAX])
+{
+    unsigned renamed = 0;
+    for (unsigned m = 0; m < SYMMETRY_MAX; m++)
+        renamed |= (set >> m & 1u) << place[m];
+    return (uint8_t)renamed;
+}
+
+/* What masters are without the names of others. */
 static int compare_masters(const struct state *state, unsigned a, unsigned b)
 {
     struct master first = state->master[a], second = state->master[b];
-    first.read = second.read = 0;
+    first.read = second.read = first.ids = second.ids = 0;
+    first.of = second.of = first.twin = second.twin = 0;
     return memcmp(&first, &second, sizeof(first));
 }
 
@@ -374,9 +473,10 @@ static void sort_masters(const struct fencing_rules *rules, struct state *state)
         for (unsigned m = 0; m < rules->masters; m++) {
             struct master *to = &renamed.master[place[m]];
             *to = from.master[m];
-            to->read = 0;
-            for (unsigned other = 0; other < rules->masters; other++)
-                to->read |= (uint8_t)((from.master[m].read >> other & 1u) << place[other]);
+            to->read = renamed_masters(from.master[m].read, place);
+            to->ids = renamed_masters(from.master[m].ids, place);
+            to->of = from.master[m].of ? (uint8_t)(1 + place[from.master[m].of - 1]) : 0;
+            to->twin = from.master[m].twin ? (uint8_t)(1 + place[from.master[m].twin - 1]) : 0;
         }
         for (unsigned m = 1; m < rules->masters; m++)
             sorted = sorted && compare_masters(&renamed, m - 1, m) <= 0;

@@ -11,6 +11,9 @@
  * With `strict`, a master that lost its counter needs a certificate. The others are read for that
  * at any time, one after the other. A round may have a part that began before that: a master
  * which was read refuses it from then on. A round that begins later may not be refused.
+ * One client certifies. Others do the same with `read_again`, for this loss, another, or an
+ * earlier one: whatever they read gets another id. With `twins`, a name may come to lead to
+ * another master's server.
  *
  * Numbers are only compared. So a grant names any number above the master's counter, whatever
  * clocks and proposals made it, and a state keeps the order of its numbers and not their size.
@@ -33,6 +36,8 @@ struct fencing_rules {
     unsigned masters, needed, holds;
     unsigned restarts; /* masters that lose their keys and counters, at most */
     bool strict;  /* counters are certified, and no clock is asked: `seed` is not used */
+    bool read_again; /* masters are read by other clients, too */
+    bool twins;      /* a loss may be that a name leads to the server of another one */
     bool fill_in; /* masters without the key get it, with the token, once the token is told */
     enum seed seed;
 
@@ -50,6 +55,8 @@ struct fencing_rules {
     bool rounds_go_on; /* the others go on with rounds that were begun before they were read */
     bool floor_stays;  /* a master that takes a token does not tell it when it is read */
     bool late_counts;  /* what was read for an earlier loss certifies after a later one */
+    bool ids_count;    /* a quorum of ids is read, and not of masters */
+    bool twins_count;  /* each id counts once, and a server under two names may have two */
 };
 
 extern const struct model fencing_model;

@@ -35,6 +35,11 @@ struct master {
     uint8_t read;  /* strict, lost: the set of masters that were read for it */
     uint8_t found; /* the greatest floor of these */
     uint8_t refuses; /* strict: the set of holds that had begun when it was read last */
+    uint8_t twin;    /* strict: 1 + the master to whose server its name leads; 0: to its own */
+    /* kept where ids decide: */
+    uint8_t of;    /* 1 + the master for whose loss it got its id; 0: for none that counts */
+    uint8_t ids;   /* lost: the set of masters whose present ids were counted */
+    uint8_t count; /* lost: of ids that were counted */
     struct grant grant[HOLDS];
 };
 

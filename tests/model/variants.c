@@ -152,6 +152,10 @@ const struct variant variants[] = {
      false},
     {NULL, "fencing: strict, two restarts, filled in",
      FENCE(OF_THREE, .holds = 2, .restarts = 2, .fill_in = true, STRICT), true},
+    {NULL, "fencing: strict, a restart, read again by others",
+     FENCE(OF_THREE, .holds = 2, .restarts = 1, STRICT, .read_again = true), true},
+    {NULL, "fencing: strict, two losses, names lead elsewhere, read again by others",
+     FENCE(OF_THREE, .holds = 2, .restarts = 2, STRICT, .read_again = true, .twins = true), true},
     /* ---- fencing tokens, a rule broken ---- */
     {"R2", "fencing: two of four are a majority", FENCE(.masters = 4, .needed = 2, .holds = 2),
      false},
@@ -183,6 +187,13 @@ const struct variant variants[] = {
      FENCE(OF_THREE, .holds = 2, .restarts = 1, STRICT, .floor_stays = true), false},
     {"R11", "fencing: strict, what was read for an earlier loss counts",
      FENCE(OF_THREE, .holds = 2, .restarts = 2, STRICT, .late_counts = true), false},
+    {"R11", "fencing: strict, answers are counted and not masters",
+     FENCE(OF_THREE, .holds = 2, .restarts = 1, STRICT, .read_again = true, .ids_count = true),
+     false},
+    {"R11", "fencing: strict, a server under two names counts twice",
+     FENCE(OF_THREE, .holds = 2, .restarts = 2, STRICT, .read_again = true, .twins = true,
+           .twins_count = true),
+     true},
 };
 /* clang-format on */
 const size_t variant_count = sizeof(variants) / sizeof(variants[0]);

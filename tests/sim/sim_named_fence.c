@@ -123,11 +123,16 @@ static void fencing_token_after_clock_went_back(void)
 
 static const struct sim_client_options strict = {.fencing = REDLOCK_FENCING_STRICT};
 
+static void strict_stage_of(unsigned masters)
+{
+    sim_stage(masters);
+    for (unsigned i = 0; i < masters; i++)
+        sim_master_certify(i, 0);
+}
+
 static void strict_stage(void)
 {
-    sim_stage(3);
-    for (unsigned i = 0; i < 3; i++)
-        sim_master_certify(i, 0);
+    strict_stage_of(3);
 }
 
 static struct sim_player *strictly_fenced(const char *name)
@@ -249,6 +254,45 @@ static void certified_by_one_under_two_names(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
+/* One who is connected to all, and has no answers of n5 and this one any more. */
+static struct sim_player *reader(const char *name, unsigned not)
+{
+    struct sim_player *player = strictly_fenced(name);
+    player->names = name;
+    sim_delay_ms(player, not, 20000, 1);
+    sim_delay_ms(player, 4, 20000, 1);
+    return player;
+}
+
+/* ann's token is n5's time, which is ahead; n1 and n2 forget it. bob and dan read the others for
+ * n1's loss, and cat between them for n2's: n3 and n4 get another id each time. */
+static void certified_by_a_minority_that_is_read_again(void)
+{
+    strict_stage_of(5);
+    sim_master_step_clock(4, 3600 * SIM_S);
+    struct sim_player *ann = strictly_fenced("ann");
+    struct sim_player *bob = reader("bob", 1), *cat = reader("cat", 0), *dan = reader("dan", 1);
+    sim_delay_ms(ann, 2, 20000, 1);
+    sim_delay_ms(ann, 3, 20000, 1);
+    sim_curtain();
+    uint64_t first = takes(ann);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_crashes(ann);
+    sim_master_flushall(0);
+    sim_master_flushall(1);
+    sim_takes(bob, 500, ONCE);
+    sim_takes(cat, 500, ONCE);
+    sim_takes(dan, 500, ONCE);
+    sim_takes(bob, 500, ONCE);
+    sim_expect(!sim_master_certified(0) && !sim_master_certified(1));
+    sim_delay_ms(bob, 1, 1, 1);
+    sim_delay_ms(bob, 4, 1, 1);
+    bob->names = NULL;
+    sim_expect(sim_takes(bob, 1000, 8000) == REDLOCK_OK);
+    sim_expect(redlock_fencing_token(bob->lock) > first);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
 const struct sim_scenario sim_named_fence[] = {
     {"fencing-tokens",
      "Each hold gets a greater fencing token, with the round trip that takes the lock.",
@@ -284,5 +328,9 @@ const struct sim_scenario sim_named_fence[] = {
      "With fencing strict n3 forgets ann's token, and both n1 and n2 lead bob to n1's server. That\n"
      "is one to read, and not two: n3 is certified when n2 is a server of its own again.",
      certified_by_one_under_two_names},
+    {"certified-by-a-minority-that-is-read-again",
+     "With fencing strict n1 and n2 forget ann's token, and of the others n5 alone has it. bob reads\n"
+     "n3 and n4 for n1, cat for n2, dan for n1, and bob sees them again. They are two, and not four.",
+     certified_by_a_minority_that_is_read_again},
     {NULL, NULL, NULL},
 };
