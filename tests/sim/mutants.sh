@@ -22,6 +22,7 @@
 #   by rw K             the same, of readers and writers on one
 #   by several K        the same, of several names at once
 #   by marked K         the same, of all kinds, with markers at the masters
+#   by partial K        the same, of all kinds, restarts that keep some keys and lose others
 #   by delayed K        the same, of all kinds, with a lock-delay
 #   by members K        the same, of all kinds, while the list of masters is changed
 #   by scenario NAME    found by that named scenario
@@ -227,7 +228,7 @@ by()
     fi
     case $1 in
     seeds) set -- "$@" --seeds "$2" --kinds plain ;;
-    shared | reentrant | fair | rw | several | fenced | marked | delayed | members) set -- "$@" --seeds "$2" --kinds "$1" ;;
+    shared | reentrant | fair | rw | several | fenced | marked | partial | delayed | members) set -- "$@" --seeds "$2" --kinds "$1" ;;
     scenario) set -- "$@" --named "$2" ;;
     small | stops) set -- "$1" '' "--$1" ;;
     replies) set -- "$@" --replies --worlds "$2" ;;

@@ -34,7 +34,8 @@ static const char usage[] =
     "  --time-limit T   begin no more seeds after so many seconds\n"
     "  --keep-going     after a violation, too\n"
     "  --kinds FAMILY   of locks: plain, reentrant, shared, several, fair, rw, fenced;\n"
-    "                   marked: masters with markers; delayed: with a lock-delay;\n"
+    "                   marked: masters with markers; partial: restarts keep some\n"
+    "                   keys and lose others; delayed: with a lock-delay;\n"
     "                   members: the list of masters is changed, one at a time;\n"
     "                   watching: with watch-wall-clock, and wall clocks that are set;\n"
     "                   any (each seed has its own)\n"
@@ -58,10 +59,12 @@ static bool take_family(const char *name)
 {
     sim_fenced_wanted = strcmp(name, "fenced") == 0;
     sim_marked_wanted = strcmp(name, "marked") == 0;
+    sim_partial_wanted = strcmp(name, "partial") == 0;
     sim_delayed_wanted = strcmp(name, "delayed") == 0;
     sim_members_wanted = strcmp(name, "members") == 0;
     sim_watching_wanted = strcmp(name, "watching") == 0;
-    if (sim_fenced_wanted || sim_marked_wanted || sim_delayed_wanted || sim_members_wanted || sim_watching_wanted)
+    if (sim_fenced_wanted || sim_marked_wanted || sim_partial_wanted || sim_delayed_wanted ||
+        sim_members_wanted || sim_watching_wanted)
         name = "any";
     for (int family = 0; family <= SIM_FAMILIES; family++) {
         if (strcmp(sim_family_name((enum sim_family)family), name) == 0) {

@@ -8,7 +8,7 @@ bool sim_fault_is_of_master(enum sim_fault fault)
     return fault <= SIM_FAULT_CLOCK_RATE || fault == SIM_FAULT_FLUSHALL ||
            fault == SIM_FAULT_EVICT || fault == SIM_FAULT_UNGUARDED ||
            fault == SIM_FAULT_STEP || fault == SIM_FAULT_FAST || fault == SIM_FAULT_REPLACE ||
-           (fault >= SIM_FAULT_EMPTY && fault <= SIM_FAULT_COPY);
+           (fault >= SIM_FAULT_EMPTY && fault <= SIM_FAULT_COPY) || fault == SIM_FAULT_RESTART_SOME;
 }
 
 bool sim_fault_is_of_path(enum sim_fault fault)

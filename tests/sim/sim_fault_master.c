@@ -9,6 +9,7 @@ static void restart(struct sim_effect *effect)
 {
     effect->how = effect->fault == SIM_FAULT_RESTART_WHOLE  ? SIM_WHOLE
                   : effect->fault == SIM_FAULT_RESTART_LATE ? SIM_LATE
+                  : effect->fault == SIM_FAULT_RESTART_SOME ? SIM_SOME
                                                             : SIM_EMPTY;
     sim_master_kill(effect->master);
 }
@@ -17,7 +18,7 @@ static void kill_at(struct sim_effect *effect)
 {
     static const char *const scripts[] = {"acquire", "release", "extend",
                                           "wait",    "retake",  "get"};
-    effect->how = (enum sim_restart)sim_below(3);
+    effect->how = (enum sim_restart)sim_below(sim_world.plan.partial ? 4 : 3);
     bool executed = sim_below(2);
     sim_master_kill_at(effect->master, scripts[sim_below(6)], executed);
 }
@@ -153,6 +154,7 @@ void sim_fault_undo_to_master(const struct sim_effect *effect)
     case SIM_FAULT_RESTART_EMPTY:
     case SIM_FAULT_RESTART_WHOLE:
     case SIM_FAULT_RESTART_LATE:
+    case SIM_FAULT_RESTART_SOME:
     case SIM_FAULT_UNGUARDED:
         start_master(effect->master, effect->how);
         break;

@@ -53,6 +53,8 @@ static bool is_of_world(enum sim_fault fault)
     const struct sim_plan *plan = &sim_world.plan;
     if (fault == SIM_FAULT_WALL)
         return plan->watching;
+    if (fault == SIM_FAULT_RESTART_SOME)
+        return plan->partial;
     if (fault >= SIM_FAULT_GONE) /* only there somebody sees it at once */
         return plan->strict;
     return fault < SIM_FAULT_EMPTY || plan->marked;

@@ -11,7 +11,7 @@
 enum { SET_MAX = 4, SET_BYTES = 32 };
 
 int sim_family_wanted = SIM_FAMILIES;
-bool sim_fenced_wanted, sim_marked_wanted, sim_delayed_wanted, sim_members_wanted, sim_watching_wanted;
+bool sim_fenced_wanted, sim_marked_wanted, sim_partial_wanted, sim_delayed_wanted, sim_members_wanted, sim_watching_wanted;
 
 const char *sim_family_name(enum sim_family family)
 {
@@ -27,6 +27,7 @@ const char *sim_family_name(enum sim_family family)
 const char *sim_kinds_wanted(void)
 {
     return sim_marked_wanted     ? "marked"
+           : sim_partial_wanted  ? "partial"
            : sim_delayed_wanted  ? "delayed"
            : sim_members_wanted  ? "members"
            : sim_fenced_wanted   ? "fenced"
@@ -63,6 +64,12 @@ bool sim_certified_of(uint64_t seed)
 bool sim_marked_of(uint64_t seed)
 {
     return sim_marked_wanted || seed * 0xaf251af3b0f025b5u >> 61 == 0;
+}
+
+/* Every eighth, with every guard. */
+bool sim_partial_of(uint64_t seed)
+{
+    return sim_partial_wanted || seed * 0xe7037ed1a0b428dbu >> 61 == 0;
 }
 
 /* Every second of these. */

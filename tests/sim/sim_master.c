@@ -151,6 +151,11 @@ void sim_master_kill_at(unsigned master, const char *script, bool executed)
     sim_server(master)->kill_after = executed;
 }
 
+void sim_master_loses(unsigned master, const char *name)
+{
+    sim_server(master)->loses = name;
+}
+
 void sim_tell_lost(const struct sim_server *server, bool torn, bool evicted)
 {
     if (settings.asked)
@@ -160,14 +165,15 @@ void sim_tell_lost(const struct sim_server *server, bool torn, bool evicted)
 
 void sim_master_start(unsigned master, enum sim_restart how)
 {
-    static const char *const modes[] = {"empty", "with all keys", "without the last second"};
+    static const char *const modes[] = {"empty", "with all keys", "without the last second",
+                                        "with some keys"};
     struct sim_server *server = sim_server(master);
     sim_server_kill(server);
     sim_mark(SIM_MARK_MASTER, master, 1 + (uint64_t)how);
     sim_tell("n%u restarts %s", master + 1, modes[how]);
     sim_restart_keys(server, how);
     if (how != SIM_WHOLE)
-        sim_tell_lost(server, how == SIM_LATE, false);
+        sim_tell_lost(server, how != SIM_EMPTY, how == SIM_SOME);
     server->up = true;
     server->started_s = sim_wall_ns(server) / SIM_S;
     draw_run_id(server);

@@ -9,7 +9,12 @@
 #include "sim_net.h"
 
 /* What becomes of its data when it starts again. */
-enum sim_restart { SIM_EMPTY, SIM_WHOLE, SIM_LATE /* without the last second */ };
+enum sim_restart {
+    SIM_EMPTY,
+    SIM_WHOLE,
+    SIM_LATE, /* without the last second */
+    SIM_SOME  /* without some keys, or a part of them, whenever they were written */
+};
 
 /* Answers that are errors, as a server in that state gives them, to the commands that it then
  * refuses (a MISCONF refuses writes; LOADING refuses nearly all; NOPERM is for scripts ...). */
@@ -96,6 +101,8 @@ bool sim_master_certified(unsigned master); /* for fencing tokens, and up */
 /* It may name tokens above that number: as `redlock init` does. */
 void sim_master_certify(unsigned master, uint64_t above);
 void sim_master_script_flush(unsigned master);
+/* A restart with SIM_SOME loses this key, and nothing is drawn; NULL: any, drawn. */
+void sim_master_loses(unsigned master, const char *name);
 void sim_master_shorten(unsigned master, const char *name, int64_t ttl_ms); /* PEXPIRE */
 bool sim_master_evict(unsigned master); /* one key, drawn. False: there was none */
 /* At this rate commands that such a state concerns are answered like that. */

@@ -126,6 +126,7 @@ struct sim_server {
     size_t sessions, sessions_size, readies, channels;
     uint64_t accepted, commands, troubled;
     struct sim_master_felt felt;
+    const char *loses;   /* at a restart: this key only; NULL: drawn */
     const char *kill_at; /* a script's name; "acquire" and "get": the native pair's, too */
     bool kill_after, dying;
 

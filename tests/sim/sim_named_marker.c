@@ -74,6 +74,23 @@ static void restarted_with_all_keys(void)
     sim_expect(sim_asks_validity(ann) == 0);
 }
 
+/* The lock is lost, and the marker stays: it is that of the process before. */
+static void restarted_with_some_keys(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = ann_far_from_n3();
+    ann_takes_it(ann);
+    sim_path_hole(ann->proc, 1, SIM_THERE, true); /* she does not hear of it */
+    sim_master_kill(1);
+    sim_master_loses(1, "jobs");
+    sim_master_start(1, SIM_SOME);
+    struct sim_player *cat = sim_enters("cat", &marked);
+    sim_path_hole(cat->proc, 0, SIM_THERE, true);
+    sim_expect(sim_takes(cat, 1000, 100) == REDLOCK_ENOQUORUM);
+    sim_expect(sim_keys_of(ann) == 1);
+    sim_expect(sim_asks_validity(ann) > 0);
+}
+
 /* bob's connections stand, and he asks for nothing: at his next try he looks first. */
 static void found_at_the_next_look(void)
 {
@@ -232,6 +249,10 @@ const struct sim_scenario sim_named_marker[] = {
      "CE4. n2's name leads to n4, which has been up for as long, when cat comes: it has no "
      "marker, and\nno vote.",
      warm_server_for_a_stranger},
+    {"restarted-with-some-keys",
+     "CE3. n2 is restarted, and has its marker, but not ann's lock. The marker is of the process "
+     "before,\nso n2 has no vote for cat.",
+     restarted_with_some_keys},
     {"restarted-with-all-keys",
      "CE2. n2's marker has come back with its keys, but it is another process: it has no vote, "
      "and ann's\nlock, which stood on it, is lost.",

@@ -109,7 +109,8 @@ int64_t sim_oracle_max_ttl_ns;
 
 /* What a broken assumption can cost: that two have the lock. All are served all the same, but
  * for one thing: who waits for a fair lock and is gone is taken for Redisson's, and waited for
- * as long as those are, where the key was evicted by which it is known as ours. Where the order
+ * as long as those are, where the key was evicted by which it is known as ours, or did not come
+ * back with the others. That needs no broken assumption. Where the order
  * of waiters can't be told any more sim_order.c does not judge it. A fencing token rests on no
  * client's clock and on no lock's key, but on counters, which masters may lose; not so with
  * `fencing strict`. Nothing excuses a call that is done twice or memory that is lost; nor does
@@ -120,8 +121,8 @@ static bool excused(enum sim_oracle oracle)
                        1u << SIM_ONE_SERVER | 1u << SIM_ONE_LIST | 1u << SIM_STEADY;
     if (oracle == SIM_UNFENCED)
         return broken & (sim_oracle_strict ? 1u << SIM_ONE_LIST : forgets);
-    return broken && (oracle == SIM_OVERLAP || oracle == SIM_TOO_SOON ||
-                      (oracle == SIM_STARVED && any_evicted()));
+    return oracle == SIM_STARVED ? any_evicted()
+                                 : broken && (oracle == SIM_OVERLAP || oracle == SIM_TOO_SOON);
 }
 
 void sim_found(enum sim_oracle oracle, const char *format, ...)

@@ -66,11 +66,30 @@ static void tell(struct sim_server *server)
     }
 }
 
+/* So many of four are lost: the marker or what it vouches for, a hold or what tells of it. */
+static void lose_some(struct sim_server *server)
+{
+    uint64_t lost = server->loses ? 0 : 1 + sim_below(3);
+    for (size_t i = server->keys; i-- > 0;) {
+        struct sim_key *key = server->key[i];
+        if (server->loses ? strcmp(key->name.bytes, server->loses) == 0 : sim_below(4) < lost) {
+            sim_key_drop(key);
+            continue;
+        }
+        for (size_t m = server->loses ? 0 : key->members; m-- > 0 && key->members > 1;) {
+            if (sim_below(16) < lost)
+                sim_member_remove(key, m);
+        }
+    }
+}
+
 void sim_restart_keys(struct sim_server *server, enum sim_restart how)
 {
     remember(server);
     if (how == SIM_LATE)
         sim_undo_since(server, server->killed_ns - SIM_S);
+    else if (how == SIM_SOME)
+        lose_some(server);
     for (size_t i = server->keys; i-- > 0;) {
         if (how == SIM_EMPTY || sim_wall_ms(server) > server->key[i]->end_ms)
             sim_key_drop(server->key[i]);

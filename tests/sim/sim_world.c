@@ -114,6 +114,7 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
         sim_below(100) < 85 ? SIM_ASSUMPTIONS : (enum sim_assumption)sim_below(SIM_ASSUMPTIONS);
     plan->marked = sim_marked_of(seed) && plan->breaks != SIM_GUARD_ON;
     plan->strict = plan->marked && sim_strict_of(seed);
+    plan->partial = sim_partial_of(seed);
     plan->delayed = sim_delayed_of(seed);
     plan->watching = sim_watching_of(seed);
     plan->members &= plan->breaks != SIM_ONE_LIST;

@@ -54,6 +54,7 @@ struct sim_plan {
     bool certified; /* fenced, with certificates: tokens grow whatever clocks and masters do */
     bool marked;    /* all clients read markers, and masters lose their keys for good */
     bool strict;    /* and each script that takes a lock looks at the marker */
+    bool partial;   /* masters may be restarted with some of their keys */
     bool delayed;   /* all clients have a lock-delay */
     bool watching;  /* all clients watch their wall clocks, which are set */
     bool members;   /* the list of masters is changed, one at a time */
@@ -149,6 +150,8 @@ void sim_operator_certifies(void); /* every master that is up */
 extern bool sim_marked_wanted;
 bool sim_marked_of(uint64_t seed);
 bool sim_strict_of(uint64_t seed);
+extern bool sim_partial_wanted;
+bool sim_partial_of(uint64_t seed);
 extern bool sim_delayed_wanted;
 bool sim_delayed_of(uint64_t seed);
 extern bool sim_watching_wanted;
