@@ -68,6 +68,7 @@ EXTRA_%C%_locks_fence_test_fencing_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_locks_fence_test_fencing_strict_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_programs_test_cli_assume_DEPENDENCIES = bin/server_clock.so bin/redlock
 EXTRA_%C%_programs_test_cli_blind_DEPENDENCIES = bin/redlock
+EXTRA_%C%_programs_test_cli_replay_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_lists_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_lies_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_members_DEPENDENCIES = bin/redlock
@@ -188,6 +189,7 @@ check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_ca
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \
 	%D%/programs/test_cli_nested %D%/programs/test_cli_nodes %D%/programs/test_cli_rights %D%/programs/test_cli_status \
 	%D%/programs/test_cli_lies \
+	%D%/programs/test_cli_replay \
 	%D%/programs/test_example_fenced_store \
 	%D%/programs/test_example_libevent %D%/programs/test_example_libuv \
 	%D%/programs/test_example_poll %D%/programs/test_run %D%/programs/test_run_clock \

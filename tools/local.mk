@@ -19,6 +19,7 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/fence_look.c %D%/redlock/fence_look.h \
 	%D%/redlock/status_acl.c %D%/redlock/status_ask.h %D%/redlock/status_assume.c %D%/redlock/status_checks.c \
 	%D%/redlock/status_checks.h %D%/redlock/status_facts.c %D%/redlock/status_facts.h \
+	%D%/redlock/status_replay.c %D%/redlock/status_replay.h \
 	%D%/redlock/status_metrics.c %D%/redlock/status_peers.c %D%/redlock/status_peers.h %D%/redlock/status_print.c %D%/redlock/status_print.h \
 	%D%/redlock/rights.c %D%/redlock/rights.h %D%/redlock/status_rights.c %D%/redlock/status_rights.h \
 	%D%/redlock/proc_tree.c %D%/redlock/proc_tree.h \

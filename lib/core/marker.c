@@ -23,7 +23,7 @@ static const char *reason(const char *word)
     static const struct {
         const char *word, *text;
     } table[] = {
-        {"missing", "it has no marker any more: it was emptied, or it is new (redlock init)"},
+        {"missing", "it has no marker: it was emptied, lost it in a restart, or is new (redlock init)"},
         {"foreign", "other data was in its marker's place"},
         {"moved", "its keys are those of another database"},
         {"restarted", "it was restarted, or has another server's keys"},

@@ -110,7 +110,7 @@ END_TEST
 static const struct {
     const char *word, *text;
 } reasons[] = {
-    {"missing", "it has no marker any more"},
+    {"missing", "it has no marker: it was emptied, lost it in a restart"},
     {"foreign", "other data"},
     {"moved", "another database"},
     {"restarted", "it was restarted"},

@@ -64,7 +64,7 @@ static void read_keys(char *line, bool *more)
     }
 }
 
-/* The block that begins with ACL SETUSER, and the next one that begins with commands. */
+/* The block that begins with ACL SETUSER locks, and the next one that begins with commands. */
 static void read_manual(void)
 {
     const char *srcdir = getenv("srcdir");
@@ -77,7 +77,7 @@ static void read_manual(void)
     if (!page)
         suite_die("%s can't be read", path);
     while (fgets(line, sizeof(line), page)) {
-        if (strncmp(line, "ACL SETUSER ", 12) == 0 || (blocks == 1 && line[0] == '+'))
+        if (strncmp(line, "ACL SETUSER locks ", 18) == 0 || (blocks == 1 && line[0] == '+'))
             commands = blocks++ ? &more_commands : &plain_commands;
         else if (line[0] == '.')
             commands = NULL;

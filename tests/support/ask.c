@@ -77,9 +77,10 @@ struct reply master_do_n(struct masters *masters, unsigned node, unsigned argc,
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     size_t len = 0;
     if (masters->password) {
-        const char *const auth[] = {"AUTH", masters->password};
-        const size_t auth_lens[] = {4, strlen(masters->password)};
-        len = wire_encode(bytes, size, 2, auth, auth_lens);
+        const char *user = masters->user ? masters->user : "default";
+        const char *const auth[] = {"AUTH", user, masters->password};
+        const size_t auth_lens[] = {4, strlen(user), strlen(masters->password)};
+        len = wire_encode(bytes, size, 3, auth, auth_lens);
     }
     len += wire_encode(bytes + len, size - len, argc, argv, lens);
     if (net_send(fd, bytes, len))

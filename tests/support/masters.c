@@ -97,11 +97,19 @@ static void await_ready(struct masters *masters, unsigned node)
 
 struct masters *masters_start(unsigned n, const char *const *extra)
 {
+    return masters_start_as(n, extra, NULL, NULL);
+}
+
+struct masters *masters_start_as(unsigned n, const char *const *extra, const char *user,
+                                 const char *password)
+{
     struct masters *masters = calloc(1, sizeof(*masters));
     if (!masters || n > MASTERS_MAX)
         suite_die("%u masters are too many", n);
     masters->n = n;
     masters->extra = extra;
+    masters->user = user;
+    masters->password = password;
     for (unsigned i = 0; i < n; i++) {
         struct master *master = &masters->node[i];
         suite_new_dir(master->dir);

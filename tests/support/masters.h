@@ -23,12 +23,16 @@ struct master {
 struct masters {
     unsigned n;
     const char *const *extra; /* more arguments for redis-server, up to a NULL; or NULL */
-    const char *password;     /* master_do() gives it; NULL: none */
+    const char *user;         /* master_do() gives both; NULL: the default one, and none */
+    const char *password;
     struct master node[MASTERS_MAX];
 };
 
 /* All `n` answer PING when this returns. `extra` must outlive them; see masters_keeping. */
 struct masters *masters_start(unsigned n, const char *const *extra);
+/* The same of masters whose `extra` asks for a user. */
+struct masters *masters_start_as(unsigned n, const char *const *extra, const char *user,
+                                 const char *password);
 extern const char *const masters_keeping[]; /* `extra` for masters that keep their keys */
 void masters_stop(struct masters *masters);
 

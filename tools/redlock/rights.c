@@ -129,6 +129,7 @@ static const struct right rights[] = {
     {"+client|list", "CLIENT LIST", I, I, R | F | W, ALWAYS},
     {"+client|list", "CLIENT LIST", RIGHTS_STATUS, RIGHTS_STATUS, 0, ALWAYS},
     {"+config|get", "CONFIG GET x", RIGHTS_STATUS, RIGHTS_STATUS, 0, WITHOUT_GUARD},
+    {"+acl|dryrun", "ACL DRYRUN x x", RIGHTS_STATUS, RIGHTS_STATUS, 0, WITHOUT_GUARD},
 };
 _Static_assert(sizeof(rights) / sizeof(rights[0]) <= RIGHTS_MAX, "RIGHTS_MAX");
 

@@ -9,6 +9,7 @@
 #include "core/quorum.h"
 #include "redlock/fence_look.h"
 #include "redlock/node_ask.h"
+#include "redlock/status_replay.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include <time.h>
 
 /* What a master is asked: the first three at first, the others after a pause. */
-enum request { RIGHTS, INFO, TIME_FIRST, TIME_LAST, SELECTED, FENCING, CLIENTS, FSYNC };
+enum request { RIGHTS, INFO, TIME_FIRST, TIME_LAST, SELECTED, FENCING, CLIENTS, FSYNC, REPLAY };
 
 struct asked {
     unsigned requests; /* that were answered: the next one is of this number */
@@ -33,6 +34,7 @@ struct status_ask {
     uint64_t answering;
     bool second; /* the second look at the clocks */
     struct status_setup setup;
+    const char *prefix;
     char rights[STATUS_RIGHTS_REQUEST_MAX]; /* "": it has no room for the request */
     struct status_peers peers;
     struct asked asked[REDLOCK_NODES_MAX];
@@ -87,10 +89,12 @@ static bool on_error(void *context, unsigned node, const char *why)
         unlisted(facts, why, status_is_refusal(why));
         return true;
     case FSYNC:
-        status_facts_unanswered(facts, STATUS_ASKED_FSYNC, why);
-        return true;
+    case REPLAY:
+        break;
     }
-    return false;
+    status_facts_unanswered(facts, STATUS_ASKED_FSYNC, why);
+    asked->requests = REPLAY + STATUS_REPLAYS;
+    return true;
 }
 
 static const char *select_database(struct asked *asked, int db)
@@ -149,8 +153,9 @@ static const char *next(void *context, unsigned node)
         if (ask->setup.guard || asked->facts.aof != 1)
             return NULL;
         return "*3\r\n$6\r\nCONFIG\r\n$3\r\nGET\r\n$11\r\nappendfsync\r\n";
-    default:
-        return NULL;
+    default: /* REPLAY, and so many more */
+        return status_replay_request(&asked->facts, asked->requests - REPLAY, ask->prefix,
+                                     asked->request, sizeof(asked->request));
     }
 }
 
@@ -203,7 +208,8 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
 {
     struct status_ask *ask = context;
     struct asked *asked = &ask->asked[node];
-    switch ((enum request)asked->requests++) {
+    unsigned number = asked->requests++;
+    switch ((enum request)(number < REPLAY ? number : REPLAY)) {
     case RIGHTS:
         status_rights_heard(&asked->facts.rights, reply->text + reply->part[0].start,
                             reply->type == RL_REPLY_BULK ? reply->part[0].kept : 0);
@@ -219,6 +225,8 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
         return fence_look_heard(asked->nonce, reply, &asked->facts.certificate);
     case FSYNC:
         return take_fsync(&asked->facts, reply);
+    case REPLAY:
+        return status_replay_heard(&asked->facts, number - REPLAY, reply);
     default: /* on_bulk had it */
         return NULL;
     }
@@ -235,6 +243,7 @@ static bool open_nodes(struct status_ask *ask, const struct cli *cli,
     const struct rl_config *config = node_ask_config(ask->nodes);
     ask->count = config->node_count;
     status_setup_read(&ask->setup, cli, config);
+    ask->prefix = cli->prefix;
     (void)status_rights_request(cli->prefix, ask->rights);
     rl_list_mark_of(config, &ask->peers.own);
     for (unsigned i = 0; i < ask->count; i++) {

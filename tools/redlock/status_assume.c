@@ -105,14 +105,37 @@ static void check_memory(const struct status_facts *facts, struct status_check *
     check->remedy = "set maxmemory-policy noeviction; CONFIG RESETSTAT clears the count";
 }
 
+/* What a restart may lose although the append-only file is whole. */
+static void warn_replay(const struct status_facts *facts, struct status_check *check)
+{
+    check->result = STATUS_WARN;
+    if (facts->refused > 0)
+        snprintf(check->reason, sizeof(check->reason),
+                 "it refused commands when it read its append-only file, and dropped what "
+                 "scripts wrote (unexpected_error_replies is %" PRId64 ")",
+                 facts->refused);
+    else
+        snprintf(check->reason, sizeof(check->reason),
+                 "the restart guard is off, and its default user may not run %s: some servers "
+                 "drop what scripts wrote when they read their append-only file",
+                 facts->unreplayed);
+    check->remedy = "set guard on, if it is off; switch the default user off, and let it keep "
+                    "its rights: ACL SETUSER default off ~* &* +@all, in its ACL file too";
+}
+
 static void check_restart(const struct status_facts *facts, const struct status_setup *setup,
                           struct status_check *check)
 {
-    bool matters = !setup->guard;
-    bool known = facts->asked && (!matters || facts->aof != 1 || facts->fsync >= 0);
-    begin_told(check, "restart", known, facts->asked ? STATUS_ASKED_FSYNC : STATUS_ASKED_INFO,
-               facts);
-    if (!known || !matters || facts->aof < 0 || facts->fsync == 1)
+    bool file = !setup->guard && facts->aof == 1;
+    bool known = facts->asked && (!file || facts->fsync == 0 || facts->replays >= 0);
+    bool dropped = facts->asked && facts->aof == 1 && facts->refused > 0;
+    begin_told(check, "restart", known || dropped,
+               facts->asked ? STATUS_ASKED_FSYNC : STATUS_ASKED_INFO, facts);
+    if (dropped || (known && file && facts->replays == 0)) {
+        warn_replay(facts, check);
+        return;
+    }
+    if (!known || setup->guard || facts->aof < 0 || facts->fsync == 1)
         return;
     check->result = STATUS_WARN;
     snprintf(check->reason, sizeof(check->reason), "the restart guard is off, and it %s",

@@ -14,7 +14,8 @@
 void status_facts_init(struct status_facts *facts)
 {
     *facts = (struct status_facts){
-        .clients = -1, .clients_max = -1, .evicted = -1, .replicas = -1, .aof = -1, .fsync = -1};
+        .clients = -1, .clients_max = -1, .evicted = -1, .replicas = -1, .aof = -1,
+        .refused = -1, .fsync = -1, .replays = -1};
 }
 
 void status_facts_unanswered(struct status_facts *facts, enum status_question question,
@@ -41,6 +42,7 @@ static void take_line(struct status_facts *facts, const char *line, size_t len)
         {"maxclients:", &facts->clients_max},
         {"evicted_keys:", &facts->evicted},
         {"aof_enabled:", &facts->aof},
+        {"unexpected_error_replies:", &facts->refused},
         {"connected_slaves:", &facts->replicas},
     };
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {

@@ -41,7 +41,10 @@ struct status_facts {
     int64_t clients, clients_max, evicted; /* -1: not told */
     int64_t replicas;                      /* that are attached; -1: not told */
     int64_t aof;                           /* 1: there is an append-only file; -1: not told */
+    int64_t refused;                       /* commands of its file or its replicas; -1: not told */
     int fsync;                             /* 1: of that file before each reply; -1: not told */
+    int replays;         /* 1: its default user may run what scripts wrote; -1: not told */
+    char unreplayed[16]; /* 0: this is what it may not */
     struct status_clock clock;
     struct status_rights rights;
     struct rl_certificate certificate; /* for fencing tokens; its word is empty: not told */
