@@ -346,7 +346,8 @@ typedef struct redlock_options {
  *
  * EHELD: another holds it, or the votes were split, in the last round that could be held.
  * ENOQUORUM: in the last round errors alone made a majority impossible, or a majority granted
- * and no time was left. EINVAL: a name that is empty, too long or a key of another lock
+ * and no time was left. A wait ends with it early where for 5 s so many masters have refused what
+ * only a person can mend that the others are no majority. EINVAL: a name that is empty, too long or a key of another lock
  * (redlock(7) lists these). Also a ttl not within the drift and max-ttl, or above 30 s for
  * REDLOCK_READ on one master. The log tells which. ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK,
  * EBUSY (too many unconfirmed releases), ESYSTEM (no background thread to be had for

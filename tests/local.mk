@@ -119,7 +119,9 @@ check_PROGRAMS = $(fuzz_targets)
 if HAVE_CHECK
 check_PROGRAMS += $(check_tests)
 endif
-check_tests = %D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_calls \
+check_tests = %D%/core/test_refusal \
+	%D%/faults/test_refusals \
+	%D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_calls \
 	%D%/api/test_async_close %D%/api/test_err %D%/api/test_fork %D%/api/test_inspect \
 	%D%/api/test_inspect_owner %D%/api/test_oom %D%/api/test_process \
 	%D%/api/test_query %D%/api/test_refused %D%/api/test_report \

@@ -40,6 +40,8 @@ struct rl_acquire {
     bool lacked_quorum;  /* too few nodes could be asked */
     bool split_holders;  /* nodes name two holders: perhaps neither has a majority */
     uint64_t holder;     /* hash of one holder; 0: none yet */
+    uint64_t refusing;   /* ROUND: nodes that refused what a person must mend */
+    int64_t hopeless_ns; /* since when these leave no majority; 0: they do not */
     bool foreign_holder; /* a holder of another library, whose release wakes nobody */
     struct redlock_lock *lock;
     struct rl_refusals refusals; /* of the last round. What is zeroed ends before its held_ns */

@@ -5,6 +5,7 @@
 
 #include "api/try.h"
 #include "base/text.h"
+#include "core/refusal.h"
 
 #include <assert.h>
 
@@ -71,6 +72,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     acquire->broke = 0;
     acquire->upgrades = acquire->wrong_type = 0;
     acquire->foreign_holder = acquire->split_holders = false;
+    acquire->refusing = 0;
     acquire->holder = 0;
     rl_refusals_begin(&acquire->refusals, now_ns);
     rl_report_begin(&acquire->call, voting, now_ns);
@@ -162,6 +164,20 @@ static int refused_for_good(const struct rl_acquire *acquire, const struct rl_ro
     return 0;
 }
 
+/* Have so many masters refused for so long what a person must mend that waiting is in vain? A
+ * little patience is for secrets and rights that are being changed. */
+static bool is_hopeless(struct rl_acquire *acquire, const struct rl_round *round, int64_t now_ns)
+{
+    uint64_t refusing = acquire->refusing | rl_nodes_refusing(&acquire->call.client->nodes);
+    if (acquire->loss != REDLOCK_ENOQUORUM ||
+        round->n - rl_count(refusing & ~(round->yes | round->no)) >= rl_quorum_needed(round->n))
+        acquire->hopeless_ns = 0;
+    else if (acquire->hopeless_ns == 0)
+        acquire->hopeless_ns = now_ns;
+    return acquire->hopeless_ns > 0 &&
+           now_ns - acquire->hopeless_ns >= RL_HOPELESS_MS * RL_NS_PER_MS;
+}
+
 /* Could the round have been won without the broken connections? They may have been closed long
  * ago, which says nothing about their masters. */
 static bool broken_off(const struct rl_acquire *acquire, const struct rl_round *round,
@@ -204,7 +220,9 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
         acquire->loss = refused;
     if (!refused && acquire->loss == REDLOCK_ENOQUORUM && broken_off(acquire, round, now_ns))
         return RL_NEXT_RECONNECT;
-    return acquire->try_once || refused ? RL_NEXT_GIVE_UP : RL_NEXT_WAIT;
+    return acquire->try_once || refused || is_hopeless(acquire, round, now_ns)
+               ? RL_NEXT_GIVE_UP
+               : RL_NEXT_WAIT;
 }
 
 /* Note the holder that a refusal shows, and its TTL. */
@@ -266,6 +284,9 @@ void rl_acquire_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb
     rl_report_vote(call, node->index, votes[vote_reply->vote], vote_reply);
     if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
         rl_acquire_of(call)->broke |= rl_bit(node->index);
+    if (vote_reply->vote == RL_VOTE_FAILED && vote_reply->why &&
+        rl_refusal_lasts(vote_reply->why))
+        rl_acquire_of(call)->refusing |= rl_bit(node->index);
     if (vote_reply->vote == RL_VOTE_NO)
         note_refusal(rl_acquire_of(call), vote_reply);
 }

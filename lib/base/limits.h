@@ -71,6 +71,14 @@
 
 #define RL_RECONNECT_MIN_MS 10
 #define RL_RECONNECT_MAX_MS 330 /* the longest backoff: about four tries a second */
+/* A server that refuses what only a person can mend gets a connect after RL_REFUSED_MIN_MS, then
+ * less often. Where a call needs it, it gets one in RL_REFUSED_NEEDED_MS. */
+#define RL_REFUSED_MIN_MS 500
+#define RL_REFUSED_MAX_MS 30000
+#define RL_REFUSED_NEEDED_MS 2000
+/* A wait ends where for so long no majority is to be had before a person mends something. */
+#define RL_HOPELESS_MS 5000
+#define RL_HOPELESS_TEXT "5 s" /* the same in words */
 #define RL_CORK_NS (300 * INT64_C(1000)) /* a lazy release waits so long for company */
 #define RL_SILENT_NS (500 * RL_NS_PER_MS) /* a reply missing for so long is more likely lost: */
 #define RL_SILENT_ROUND_TRIPS 8           /* or for so many round trips, if that is longer */

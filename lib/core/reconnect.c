@@ -20,10 +20,19 @@ static void retry_assert(const struct rl_retry *retry)
     assert(retry->begun_ns >= 0 && retry->at_ns >= 0);
 }
 
+/* No refusal that lasts was the last word. */
+static void accepted(struct rl_retry *retry)
+{
+    retry->refused = false;
+    rl_backoff_reset(&retry->seldom);
+}
+
 void rl_retry_init(struct rl_retry *retry)
 {
     *retry = (struct rl_retry){0};
     rl_backoff_init(&retry->backoff, MIN_NS, RL_RECONNECT_MAX_MS * RL_NS_PER_MS);
+    rl_backoff_init(&retry->seldom, RL_REFUSED_MIN_MS * RL_NS_PER_MS,
+                    RL_REFUSED_MAX_MS * RL_NS_PER_MS);
 }
 
 static void forgive(struct rl_retry *retry)
@@ -45,7 +54,15 @@ void rl_retry_failed(struct rl_retry *retry, struct rl_prng *prng, int64_t now_n
     retry_assert(retry);
     int64_t at_ns = now_ns + rl_backoff_calm_ns(&retry->backoff, prng);
     assert(at_ns > now_ns); /* there must be a pause between two tries */
+    accepted(retry);
     rl_retry_put_off(retry, at_ns);
+}
+
+void rl_retry_refused(struct rl_retry *retry, struct rl_prng *prng, int64_t now_ns)
+{
+    retry_assert(retry);
+    retry->refused = true;
+    rl_retry_put_off(retry, now_ns + rl_backoff_calm_ns(&retry->seldom, prng));
 }
 
 void rl_retry_lost(struct rl_retry *retry, struct rl_prng *prng, int64_t up_ns, int64_t now_ns)
@@ -53,6 +70,7 @@ void rl_retry_lost(struct rl_retry *retry, struct rl_prng *prng, int64_t up_ns, 
     bool lasted = now_ns - up_ns >= LASTED_NS;
     retry_assert(retry);
     assert(up_ns >= 0);
+    accepted(retry);
     retry->failures = 0;
     retry->at_ns = now_ns;
     if (lasted)
@@ -79,7 +97,8 @@ void rl_retry_put_off(struct rl_retry *retry, int64_t at_ns)
 
 void rl_retry_hasten(struct rl_retry *retry, int64_t now_ns)
 {
-    int64_t soonest_ns = retry->begun_ns + MIN_NS;
+    int64_t least_ns = retry->refused ? RL_REFUSED_NEEDED_MS * RL_NS_PER_MS : MIN_NS;
+    int64_t soonest_ns = retry->begun_ns + least_ns;
     retry_assert(retry);
     if (soonest_ns < now_ns)
         soonest_ns = now_ns;

@@ -211,6 +211,7 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use
         return true;
     }
     leave_backlog(call);
+    rl_nodes_need(&client->nodes, of_use, now_ns);
     if (now_ns >= until_ns || rl_nodes_ready(&client->nodes, of_use, now_ns, &again_ns))
         return false;
     rl_call_due(call, again_ns < until_ns ? again_ns : until_ns);

@@ -19,6 +19,8 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     assert(node->index < client->nodes.n && node == &client->nodes.all[node->index]);
     rl_duplicates_find(client, now_ns);
     rl_certify_go_on(client, now_ns);
+    if (node->mode == RL_UP && client->subs.all)
+        rl_sub_node_up(&client->subs.all[node->index], now_ns);
     if (node->mode == RL_UP)
         rl_wait_queues_node_up(client, node->index, now_ns);
     rl_renewals_node_changed(client, now_ns);

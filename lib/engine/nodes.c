@@ -114,6 +114,20 @@ int64_t rl_nodes_budget_ns(struct rl_nodes *nodes, uint64_t mask, int64_t remain
                              rl_nodes_round_trip_ns(nodes, mask));
 }
 
+void rl_nodes_need(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns)
+{
+    for (unsigned i = 0; i < nodes->n && rl_count(voting) < rl_quorum_needed(nodes->n); i++)
+        rl_node_need(&nodes->all[i], now_ns);
+}
+
+uint64_t rl_nodes_refusing(const struct rl_nodes *nodes)
+{
+    uint64_t refusing = 0;
+    for (unsigned i = 0; i < nodes->n; i++)
+        refusing |= rl_node_refuses_for_good(&nodes->all[i]) ? rl_bit(i) : 0;
+    return refusing;
+}
+
 bool rl_nodes_overdue(struct rl_nodes *nodes, int64_t now_ns)
 {
     for (unsigned i = 0; i < nodes->n; i++) {

@@ -59,6 +59,12 @@ int64_t rl_nodes_reserve_ms(struct rl_nodes *nodes);
  * round. */
 int64_t rl_nodes_budget_ns(struct rl_nodes *nodes, uint64_t mask, int64_t remaining_ns);
 
+/* These can vote. Where that is no majority, those that refuse are tried again sooner. */
+void rl_nodes_need(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns);
+
+/* Those that refuse what a person must mend. */
+uint64_t rl_nodes_refusing(const struct rl_nodes *nodes);
+
 /* Is some node's reply past its deadline? */
 bool rl_nodes_overdue(struct rl_nodes *nodes, int64_t now_ns);
 

@@ -56,6 +56,7 @@ static void hasten_nodes(redlock *client, int64_t now_ns)
     assert(client->leases.starving > 0 && client->leases.starving <= client->leases.renewals);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_hasten(&client->nodes.all[i], now_ns);
+    rl_nodes_need(&client->nodes, 0, now_ns);
 }
 
 void rl_renewals_node_changed(redlock *client, int64_t now_ns)

@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "base/clock.h"
+#include "core/refusal.h"
 #include "net/session.h"
 #include "node/node.h"
 
@@ -173,6 +174,24 @@ void rl_node_hasten(struct rl_node *node, int64_t now_ns)
 {
     if (node->mode == RL_DOWN && node->retry.failures == 0)
         rl_retry_hasten(&node->retry, now_ns);
+}
+
+bool rl_node_refuses_for_good(const struct rl_node *node)
+{
+    return node->mode == RL_UP ? node->fitness == RL_UNFIT && rl_refusal_lasts(node->why)
+                               : node->retry.refused && node->retry.failures > 0;
+}
+
+void rl_node_need(struct rl_node *node, int64_t now_ns)
+{
+    int64_t soonest_ns = node->judged_ns + RL_REFUSED_NEEDED_MS * RL_NS_PER_MS;
+    if (!rl_node_refuses_for_good(node))
+        return;
+    if (node->mode == RL_DOWN)
+        rl_retry_hasten(&node->retry, now_ns);
+    else if (node->mode == RL_UP && node->ask_info_ns < INT64_MAX) /* else it is being asked */
+        node->ask_info_ns =
+            rl_earlier_ns(node->ask_info_ns, rl_later_ns(soonest_ns, now_ns));
 }
 
 void rl_node_absent(struct rl_node *node, int64_t absent_ns)

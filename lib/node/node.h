@@ -148,6 +148,7 @@ struct rl_node {
     int64_t replaced_ns;  /* when this client last saw the keys replaced; 0: never */
     const char *replaced_how;
     int64_t ask_info_ns; /* when to send INFO again; INT64_MAX: in flight, or no need */
+    int64_t judged_ns;   /* when its fitness was judged last */
     bool asked_late;     /* INFO was sent late, because nobody polled: await its reply */
     int64_t guard_until_ns;
     int64_t round_trip_ns; /* smoothed; 0: unknown */
@@ -213,6 +214,13 @@ static inline bool rl_node_was_cut(const struct rl_node *node)
 /* Something urgent waits for the node. If it was UP when its connection ended, reconnect at
  * once, even if that has happened often lately. */
 void rl_node_hasten(struct rl_node *node, int64_t now_ns);
+
+/* A call or a held lock has no majority without this node. If it refused what a person must mend,
+ * try again whether that was done: once in RL_REFUSED_NEEDED_MS, however many need it. */
+void rl_node_need(struct rl_node *node, int64_t now_ns);
+
+/* Does its server refuse what a person must mend? Then waiting for its vote is in vain. */
+bool rl_node_refuses_for_good(const struct rl_node *node);
 
 /* Is its oldest request past its deadline, whether it votes or not? */
 bool rl_node_stalled(struct rl_node *node, int64_t now_ns);

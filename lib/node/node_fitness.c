@@ -7,12 +7,14 @@
 
 #include "base/text_escape.h"
 #include "base/times.h"
+#include "core/refusal.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #define ASK_LOADING_NS (100 * RL_NS_PER_MS)
+#define ASK_SELDOM_NS (RL_ASK_INFO_MS * RL_NS_PER_MS) /* a person must mend it */
 
 /* The role is compared and shown: if it is none of the two known words, it is masked. */
 static void mask_info(struct rl_info *info, const struct rl_mask *mask)
@@ -43,12 +45,12 @@ static void set_fitness(struct rl_node *node, enum rl_fitness fitness)
     node->fitness = fitness;
 }
 
-static void unfit(struct rl_node *node, int64_t now_ns, int64_t again_ns, const char *why)
+static void unfit(struct rl_node *node, int64_t now_ns, const char *why)
 {
-    assert(again_ns > 0);
     set_fitness(node, RL_UNFIT);
-    node->ask_info_ns = now_ns + again_ns;
     snprintf(node->why, sizeof(node->why), "%s", why);
+    int64_t again_ns = rl_refusal_lasts(why) ? ASK_SELDOM_NS : RL_ASK_AGAIN_NS;
+    node->ask_info_ns = now_ns + (node->info.loading ? ASK_LOADING_NS : again_ns);
 }
 
 void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns)
@@ -150,7 +152,7 @@ static void judge_marker(struct rl_node *node, int64_t now_ns)
         judge_guard(node, now_ns);
         return;
     case RL_MARKER_UNFIT:
-        unfit(node, now_ns, RL_ASK_AGAIN_NS, marker->why);
+        unfit(node, now_ns, marker->why);
         return;
     case RL_MARKER_QUARANTINED:
         set_fitness(node, RL_GUARDED);
@@ -187,9 +189,9 @@ static void judge_info(struct rl_node *node, int64_t now_ns)
     if (refusal)
         rl_node_refuses(node, refusal, now_ns);
     if (unfit_why)
-        unfit(node, now_ns, info->loading ? ASK_LOADING_NS : RL_ASK_AGAIN_NS, unfit_why);
+        unfit(node, now_ns, unfit_why);
     else if (!info->run_id[0] && node->settings->guard)
-        unfit(node, now_ns, RL_ASK_AGAIN_NS,
+        unfit(node, now_ns,
               "INFO names no run_id, so a restart could not be seen: no vote");
     else if (rl_guard_marks(node->settings->guard))
         judge_marker(node, now_ns);
@@ -210,13 +212,13 @@ static bool is_denied(const struct rl_reply *error)
 
 static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
 {
-    char shown[120];
+    char shown[120], why[sizeof(node->why)];
     rl_text_escape(shown, sizeof(shown), text, strlen(text)); /* cuts no character */
     rl_info_parse("", 0, &node->info); /* nothing is known of the server */
     if (node->settings->guard) {
-        unfit(node, now_ns, RL_ASK_AGAIN_NS, "");
-        snprintf(node->why, sizeof(node->why),
+        snprintf(why, sizeof(why),
                  "INFO was refused, so a restart could not be seen: no vote (%s)", shown);
+        unfit(node, now_ns, why);
     } else {
         set_fitness(node, RL_FIT);
         snprintf(node->why, sizeof(node->why), "warning: INFO was refused (%s)", shown);
@@ -245,7 +247,7 @@ static void judge_lists(struct rl_node *node, int64_t now_ns)
 {
     const char *why_not = rl_node_lists_refusal(node);
     if (node->fitness == RL_FIT && why_not)
-        unfit(node, now_ns, RL_ASK_AGAIN_NS, why_not);
+        unfit(node, now_ns, why_not);
     if (rl_lists_wanted(&node->settings->lists)) /* even where INFO is denied for good */
         node->ask_info_ns = rl_earlier_ns(node->ask_info_ns, now_ns + node->settings->check_ns);
 }
@@ -255,6 +257,7 @@ static void enter_up(struct rl_node *node, const struct known *known, int64_t no
 {
     assert(node->mode == RL_GREETING || node->mode == RL_UP);
     const char *warning = rl_node_lists_warning(node);
+    node->judged_ns = now_ns;
     judge_lists(node, now_ns);
     if (node->mode != RL_UP)
         rl_node_set_mode(node, RL_UP, now_ns);
@@ -299,6 +302,7 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
 {
     const struct known known = known_of(node);
     struct rl_marker_reading reading;
+    char why[sizeof(node->why)];
     bool refused = reply->type == RL_REPLY_ERROR;
     assert(node->mode == RL_GREETING || node->mode == RL_UP);
     if (!node->info_told)
@@ -312,10 +316,10 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
     node->asked_late = false;
     if (refused) {
         learn_identity(node, now_ns);
-        unfit(node, now_ns, node->info.loading ? ASK_LOADING_NS : RL_ASK_AGAIN_NS, "");
-        snprintf(node->why, sizeof(node->why),
+        snprintf(why, sizeof(why),
                  "its marker can't be read, so lost keys could not be seen: no vote (%.100s)",
                  error);
+        unfit(node, now_ns, why);
     } else {
         node->marker_says = rl_marker_learn(&node->marker, &reading, node->info.run_id,
                                             node->settings->guard_window_ns, now_ns);

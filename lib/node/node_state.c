@@ -5,6 +5,7 @@
 #include "node/node.h"
 
 #include "base/text_escape.h"
+#include "core/refusal.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -94,7 +95,9 @@ void rl_node_disconnect(struct rl_node *node, unsigned index, int64_t now_ns,
         memcpy(node->why, why, sizeof(why));
         const struct rl_driven *driven = &node->settings->driven;
         int64_t up_ns = node->mode == RL_UP ? node->since_ns : now_ns;
-        if (rl_driven_before(driven, node->retry.begun_ns))
+        if (node->mode != RL_UP && rl_refusal_lasts(why)) /* however late that is read */
+            rl_retry_refused(&node->retry, node->settings->prng, now_ns);
+        else if (rl_driven_before(driven, node->retry.begun_ns))
             rl_retry_excuse(&node->retry, now_ns);
         else if (node->mode == RL_UP || rl_driven_unseen(driven, &node->retry))
             rl_retry_lost(&node->retry, node->settings->prng, up_ns, now_ns);

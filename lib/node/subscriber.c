@@ -105,11 +105,17 @@ void rl_sub_want(struct rl_sub *sub, int64_t now_ns)
     if (sub->mode == RL_SUB_OFF) {
         sub->retry.at_ns = now_ns;
         rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
-    } else if (sub->mode == RL_SUB_DOWN) {
+    } else if (sub->mode == RL_SUB_DOWN && !sub->retry.refused) {
         rl_retry_hasten(&sub->retry, now_ns);
     }
     if (may_retry(sub) && now_ns >= sub->retry.at_ns)
         connect_now(sub, now_ns);
+}
+
+void rl_sub_node_up(struct rl_sub *sub, int64_t now_ns)
+{
+    if (sub->mode == RL_SUB_DOWN && sub->retry.refused)
+        rl_retry_hasten(&sub->retry, now_ns);
 }
 
 void rl_sub_unwant(struct rl_sub *sub)

@@ -89,6 +89,9 @@ void rl_sub_done(struct rl_sub *sub, bool in_child);
  * this skips the backoff, but not the pause after a denial. */
 void rl_sub_want(struct rl_sub *sub, int64_t now_ns);
 
+/* Its server let in a connection: try again soon, if it refused this one. */
+void rl_sub_node_up(struct rl_sub *sub, int64_t now_ns);
+
 /* Nobody waits any more: a connection stays, but gets no PING and is not replaced. */
 void rl_sub_unwant(struct rl_sub *sub);
 

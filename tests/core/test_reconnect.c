@@ -152,6 +152,76 @@ START_TEST(haste_has_end)
 }
 END_TEST
 
+/* ---- refusals that last until a person mends them ---- */
+
+static int64_t refused_in_time(void)
+{
+    now_ns = retry.at_ns;
+    rl_retry_begin(&retry, now_ns);
+    rl_retry_refused(&retry, &prng, now_ns);
+    return retry.at_ns - now_ns;
+}
+
+START_TEST(server_that_needs_a_person_is_tried_seldom)
+{
+    int64_t longest_ns = RL_REFUSED_MIN_MS * MS, most_ns = RL_REFUSED_MAX_MS * MS;
+    retry.at_ns = now_ns;
+    for (unsigned k = 1; k <= 100; k++) {
+        int64_t wait_ns = refused_in_time();
+        ck_assert_int_ge(wait_ns, longest_ns / 2);
+        ck_assert_int_le(wait_ns, longest_ns);
+        ck_assert(retry.refused);
+        longest_ns = 2 * longest_ns < most_ns ? 2 * longest_ns : most_ns;
+    }
+    ck_assert_int_ge(longest_ns / 2, 10 * RL_NS_PER_S);
+}
+END_TEST
+
+START_TEST(seldom_stays_seldom_where_nobody_polls)
+{
+    retry.at_ns = now_ns;
+    for (unsigned k = 0; k < 20; k++)
+        refused_in_time();
+    rl_retry_begin(&retry, retry.at_ns + RL_NS_PER_S);
+    ck_assert_uint_eq(retry.failures, 0); /* a call waits for it as at first */
+    rl_retry_refused(&retry, &prng, now_ns);
+    ck_assert_int_ge(retry.at_ns - now_ns, 10 * RL_NS_PER_S);
+}
+END_TEST
+
+START_TEST(refused_server_that_is_needed_gets_a_try_in_two_seconds_whoever_asks)
+{
+    retry.at_ns = now_ns;
+    for (unsigned k = 0; k < 20; k++)
+        refused_in_time();
+    for (int64_t later_ns = 0; later_ns < 3 * RL_NS_PER_S; later_ns += 100 * MS) {
+        rl_retry_hasten(&retry, now_ns + later_ns);
+        ck_assert_int_eq(retry.at_ns, now_ns + 2 * RL_NS_PER_S);
+    }
+}
+END_TEST
+
+/* What came of it since is another matter. */
+START_TEST(after_another_failure_or_success_refusals_begin_anew)
+{
+    for (int with_success = 0; with_success < 2; with_success++) {
+        rl_retry_init(&retry);
+        retry.at_ns = now_ns;
+        for (unsigned k = 0; k < 20; k++)
+            refused_in_time();
+        now_ns = retry.at_ns;
+        rl_retry_begin(&retry, now_ns);
+        if (with_success)
+            rl_retry_lost(&retry, &prng, now_ns, now_ns + RL_NS_PER_S);
+        else
+            rl_retry_failed(&retry, &prng, now_ns);
+        ck_assert(!retry.refused);
+        ck_assert_int_le(retry.at_ns - now_ns, RL_NS_PER_S + MAX_NS);
+        ck_assert_int_le(refused_in_time(), RL_REFUSED_MIN_MS * MS);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("retry");
@@ -166,6 +236,10 @@ int main(void)
     tcase_add_test(tcase, unread_socket_is_no_failure);
     tcase_add_test(tcase, postponed_node_counts_as_failed);
     tcase_add_test(tcase, haste_has_end);
+    tcase_add_test(tcase, server_that_needs_a_person_is_tried_seldom);
+    tcase_add_test(tcase, seldom_stays_seldom_where_nobody_polls);
+    tcase_add_test(tcase, refused_server_that_is_needed_gets_a_try_in_two_seconds_whoever_asks);
+    tcase_add_test(tcase, after_another_failure_or_success_refusals_begin_anew);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -13,11 +13,11 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 
 # What every pure object may use; `memory` only those that the table names.
-bytes='memchr memcmp bcmp memcpy memmem memmove memset strchr strcmp strlen strncmp inet_pton'
+bytes='memchr memcmp bcmp memcpy memmem memmove memset strchr strcmp strlen strncmp strstr inet_pton'
 text='snprintf vsnprintf'
 memory='malloc calloc realloc free strdup'
 headers='arpa/inet.h assert.h inttypes.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h
-    redlock.h config_auto.h scripts.h'
+    sysexits.h redlock.h config_auto.h scripts.h'
 
 # told WORD: what stands behind it in the table.
 told() { sed -n "s/^$1 //p" "$table"; }

@@ -245,6 +245,9 @@ int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
  * asked for their states, unless `client` is NULL. */
 void cli_explain(const struct cli *cli, redlock *client, int code, const redlock_report *report,
                  const char *then);
+/* Without a quorum: does waiting help nobody, because a person is needed? And the status. */
+bool cli_is_hopeless(const redlock_report *report);
+int cli_exit_without_quorum(const redlock_report *report);
 /* The same as an object. */
 void cli_json_explain(const struct cli *cli, int code, const redlock_report *report,
                       int status);

@@ -4,6 +4,7 @@
 #include "redlock/cli.h"
 #include "redlock/cli_patience.h"
 #include "base/clock.h"
+#include "base/limits.h"
 
 #include <string.h>
 
@@ -37,6 +38,8 @@ static int wait_on(const struct cli *cli, redlock *client, redlock_options *how,
 {
     bool queues = cli->kind == REDLOCK_PLAIN || cli->kind == REDLOCK_FAIR;
     const char *then = code == REDLOCK_EHELD && queues ? "; waiting in the queue" : "; waiting";
+    if (code == REDLOCK_ENOQUORUM && cli_is_hopeless(how->report))
+        then = "; waiting up to " RL_HOPELESS_TEXT " for somebody to mend that";
     struct cli_patience patience = {.runs = false};
     if (code == REDLOCK_ENOQUORUM || cli->verbose)
         cli_explain(cli, client, code, how->report, then);
@@ -93,8 +96,11 @@ int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
                     ? ": behind the redlock run that this runs under, which would wait "
                       "for itself (the same --owner is for that, but for a plain lock)"
                     : "");
-    int status = code == REDLOCK_EHELD && cli->not_acquired >= 0 ? cli->not_acquired
-                                                                 : cli_exit_of(code);
+    int status = cli_exit_of(code);
+    if (code == REDLOCK_EHELD && cli->not_acquired >= 0)
+        status = cli->not_acquired;
+    else if (code == REDLOCK_ENOQUORUM)
+        status = cli_exit_without_quorum(how->report);
     cli_json_explain(cli, code, how->report, status);
     return status;
 }

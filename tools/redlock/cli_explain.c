@@ -1,24 +1,43 @@
 /* cli_explain.c - the one line that says why a lock was not acquired. */
 #include "config_auto.h"
 
+#include "core/refusal.h"
 #include "redlock/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* For the line about a missing quorum: the first node that failed, else the first one that was
- * not asked for a reason. */
+/* For the line about a missing quorum: the first node that failed for a reason that needs a
+ * person, else the first that failed, else the first one that was not asked for a reason. */
 static const redlock_node_vote *first_failure(const redlock_report *report)
 {
-    const redlock_node_vote *unasked = NULL;
+    const redlock_node_vote *failed = NULL, *unasked = NULL;
     for (unsigned i = 0; i < report->node_count; i++) {
         const redlock_node_vote *vote = &report->node[i];
-        if (vote->vote == REDLOCK_VOTE_FAILED)
+        if (vote->vote == REDLOCK_VOTE_FAILED && rl_refusal_lasts(vote->text))
             return vote;
+        if (!failed && vote->vote == REDLOCK_VOTE_FAILED)
+            failed = vote;
         if (!unasked && vote->vote == REDLOCK_VOTE_NONE && vote->text[0] != '\0')
             unasked = vote;
     }
-    return unasked;
+    return failed ? failed : unasked;
+}
+
+bool cli_is_hopeless(const redlock_report *report)
+{
+    unsigned hopeless = 0;
+    for (unsigned i = 0; i < report->node_count; i++)
+        hopeless += report->node[i].vote == REDLOCK_VOTE_FAILED &&
+                    rl_refusal_lasts(report->node[i].text);
+    return report->nodes - hopeless < report->needed;
+}
+
+int cli_exit_without_quorum(const redlock_report *report)
+{
+    const redlock_node_vote *why = first_failure(report);
+    const struct rl_refusal *refusal = why ? rl_refusal_of(why->text) : NULL;
+    return refusal ? refusal->exit_status : CLI_NO_QUORUM;
 }
 
 static const redlock_node_vote *first_holder(const redlock_report *report)
@@ -143,13 +162,15 @@ static void say_no_quorum(const struct cli *cli, const char *name, const redlock
                           const char *then)
 {
     const redlock_node_vote *why = first_failure(report);
+    bool told = !why || rl_refusal_own_remedy(why->text);
+    const struct rl_refusal *refusal = told ? NULL : rl_refusal_of(why->text);
     cli_say(cli,
             "%s was not acquired: no quorum, %u of %u masters failed%s and %u are needed%s"
-            "%s%s%s%s%s",
+            "%s%s%s%s%s%s%s",
             name, report->failed + not_asked(report), report->nodes,
             not_asked(report) > 0 ? " or are not connected yet," : "", report->needed,
             why ? " (" : "", why ? why->node : "", why ? ": " : "", why ? why->text : "",
-            why ? ")" : "", then);
+            why ? ")" : "", refusal ? ": " : "", refusal ? refusal->remedy : "", then);
 }
 
 /* The name has another kind of lock, or other data: say what was wanted, and what is there. */

@@ -4,87 +4,13 @@
 #include "redlock/status_checks.h"
 
 #include "base/limits.h"
+#include "core/refusal.h"
 #include "core/server_info.h"
 #include "redlock/cli.h"
 
 #include <string.h>
 
 #define FULL "max number of clients" /* what a master says before it closes */
-
-/* Words in a reason, and what helps then. The first row that fits is taken. */
-static const struct {
-    const char *words;
-    const char *remedy;
-} remedies[] = {
-    {CLI_NO_UPTIME, "restart that server, with its clock right"},
-    {"WRONGPASS", "give the user and the password of this master in the node list"},
-    {"NOAUTH", "this master wants a password: add password-file=FILE to its line"},
-    {"without any password", "this master wants no password: take it out of its line"},
-    {"authentication", "check the user and the password of this master in the node list"},
-    {"INFO was refused", "allow the user INFO; it may be renamed or disabled there"},
-    {"unknown command", "EVAL is renamed or disabled there: allow EVAL and EVALSHA"},
-    {"access a key",
-     "allow the user these keys, or name a beginning that it may use: --prefix"},
-    {"access one of the keys",
-     "allow the user these keys, or name a beginning that it may use: --prefix"},
-    {"channels redlock:wake", "allow the user the channels redlock:wake:*"},
-    {"access a channel", "allow the user the channels redlock:wake:*"},
-    {"ACL failure in script", "allow the user what redlock(7) lists under permissions"},
-    {"user executing the script", "allow the user what redlock(7) lists under permissions"},
-    {"NOPERM", "allow the user what redlock(7) lists under permissions"},
-    {"PUBLISH", "allow the user PUBLISH and the channels redlock:wake:*"},
-    {"ZADD", "allow the user these commands; redlock(7) lists all"},
-    {FULL, "raise maxclients there, or have clients close connections that idle"},
-    {"OOM", "free memory there, or raise maxmemory"},
-    {"MISCONF", "its disk is full or can't be written: see its log, and mend persistence"},
-    {"NOREPLICAS", "bring its replicas back, or set min-replicas-to-write 0"},
-    {"CROSSSLOT", "use independent masters; a cluster's members are not"},
-    {"MOVED", "use independent masters; a cluster's members are not"},
-    {"CLUSTERDOWN", "use independent masters; a cluster's members are not"},
-    {"names no run_id", "name the masters themselves, each independent of the others"},
-    {"BUSY", "a script blocks this master: see SCRIPT KILL"},
-    {"no answer to the script", "is it in CLIENT PAUSE, in a slow script, or overloaded?"},
-    {"does not answer", "is its process stopped, or the network cut?"},
-    {"connected, but no answer", "is its process stopped, paused or overloaded?"},
-    {"backlog is full", "is its process stopped, paused or overloaded?"},
-    {"TLS handshake", "is its process stopped or overloaded, or is that no TLS port?"},
-    {"timed out while connecting", "is the address right, and does a firewall let us through?"},
-    {"no answer within", "is the address right, and does a firewall let us through?"},
-    {"refused", "is the server running, and is the address right?"},
-    {"No such file", "is the server running, and is the path of its socket right?"},
-    {"reset by peer", "is it a Redis server, and TLS on both sides or on neither?"},
-    {"No route to host", "is the address right, and is its network there?"},
-    {"unreachable", "is the address right, and is its network there?"},
-    {"Name or service not known", "is the host's name right?"},
-    {"name resolution", "is the host's name right, and does a name server answer?"},
-    {"look-up takes too long", "does a name server answer?"},
-    {"same server", "name each master once"},
-    {"ertificate", "see ca-file, cert-file and server-name in redlock.conf(5)"},
-};
-
-static const char *remedy_of(const char *reason)
-{
-    for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++) {
-        if (strstr(reason, remedies[i].words))
-            return remedies[i].remedy;
-    }
-    return NULL;
-}
-
-/* What the library itself says often ends in what helps: "...: set that to 0". It is cut off
- * there. NULL: it does not. */
-static const char *own_remedy(char *reason)
-{
-    static const char *const begins[] = {": name ", ": set ", ": free "};
-    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-        char *at = strstr(reason, begins[i]);
-        if (at) {
-            *at = '\0';
-            return at + 2;
-        }
-    }
-    return NULL;
-}
 
 static void set(struct status_check *check, const char *name, enum status_result result,
                 const char *reason, size_t size)
@@ -95,9 +21,14 @@ static void set(struct status_check *check, const char *name, enum status_result
     struct cli_text shown = cli_text(reason, strnlen(reason, size));
     _Static_assert(sizeof(shown.text) <= sizeof(check->reason), "reason");
     memcpy(check->reason, shown.text, sizeof(shown.text));
-    check->remedy = own_remedy(check->reason);
-    if (!check->remedy)
-        check->remedy = remedy_of(check->reason);
+    const struct rl_refusal *refusal = rl_refusal_of(check->reason);
+    const char *own = rl_refusal_own_remedy(check->reason);
+    if (own) {
+        check->reason[own - check->reason] = '\0';
+        check->remedy = own + 2;
+    } else if (refusal) {
+        check->remedy = refusal->remedy;
+    }
 }
 
 static void check_connection(const redlock_node_status *node, struct status_check *check)
