@@ -31,8 +31,9 @@
  *   several       redlock_try_names, redlock_try_names_n, redlock_name_count, redlock_name_at;
  *                 on several clients redlock_try_multi, redlock_validity_multi,
  *                 redlock_release_multi
- *   a held one    redlock_validity_ms, redlock_token, redlock_fencing_token, redlock_extend,
- *                 redlock_release; redlock_detach, redlock_handle, redlock_attach
+ *   a held one    redlock_validity_ms, redlock_token, redlock_fencing_token, redlock_get_hold,
+ *                 redlock_extend, redlock_release; redlock_detach, redlock_handle,
+ *                 redlock_attach
  *   asynchronous  redlock_try_async, redlock_try_names_async, redlock_cancel,
  *                 redlock_extend_async, redlock_release_async; redlock_fd, redlock_timeout_ms,
  *                 redlock_process
@@ -302,8 +303,8 @@ enum redlock_kind {
  * time. The margin is a twentieth of the ttl, 3 to 100 ms. redlock_validity_ms() is 0 from
  * before then on. The lock is still yours to release: inside of this by redlock_release_async(),
  * as redlock_release() is EDEADLK here. Runs on the background thread, in redlock_process() or in
- * redlock_close(), never in another call of yours. redlock_release() keeps it from running, or
- * waits for its end. */
+ * redlock_close(), never in another call of yours. redlock_get_hold() says why. redlock_release()
+ * keeps it from running, or waits for its end. */
 typedef void redlock_lost_fn(void *context, redlock_lock *lock);
 
 /* How redlock_release() gives the lock up. */
@@ -453,6 +454,57 @@ REDLOCK_API uint64_t redlock_fencing_token(const redlock_lock *lock);
 REDLOCK_API size_t redlock_name_count(const redlock_lock *lock);
 REDLOCK_API const char *redlock_name_at(const redlock_lock *lock, size_t index,
                                         size_t *ret_len);
+
+/* Why a lock was lost. */
+enum redlock_loss {
+    REDLOCK_LOSS_NONE = 0,      /* it is held, and nothing speaks against it */
+    REDLOCK_LOSS_MASTERS = 1,   /* too few masters confirmed it in time: each has its reason */
+    REDLOCK_LOSS_GONE = 2,      /* a majority has its key no more: deleted, flushed, evicted */
+    REDLOCK_LOSS_VOID = 3,      /* too many masters may have lost it: each has its reason */
+    REDLOCK_LOSS_STOPPED = 4,   /* this process did not run, or did not drive the client */
+    REDLOCK_LOSS_SUSPENDED = 5, /* the machine was suspended */
+    REDLOCK_LOSS_CLOCK = 6,     /* its clock was set back, or lost time (watch-wall-clock) */
+    REDLOCK_LOSS_MAX_HOLD = 7,  /* max_hold_ms was over */
+    REDLOCK_LOSS_RAN_OUT = 8    /* its lease was over, and nobody had extended it */
+};
+
+/* What one master said when the lock was last confirmed, or was to be. */
+typedef struct redlock_node_hold {
+    const char *node; /* the master's URL without secrets; valid until redlock_close() */
+    int vote;         /* enum redlock_vote. GRANTED: it confirmed it. FREE: it has its key no
+                         more. FAILED: no answer that counts. NONE: it was not asked */
+    int64_t since_ms; /* FAILED: it had been away for so long; -1: it had not, or not known */
+    char text[192];   /* FREE, FAILED: why; printable */
+} redlock_node_hold;
+
+/* How a lock is, or was lost. `node` as in a redlock_report. All times are those of the loss, if
+ * it is lost. */
+typedef struct redlock_hold_report {
+    size_t size;
+    size_t node_size;        /* sizeof(redlock_node_hold) */
+    redlock_node_hold *node; /* each master, in the order of the node list */
+    unsigned node_max;
+    unsigned node_count; /* written */
+    unsigned nodes;
+    unsigned needed;
+    int loss;             /* enum redlock_loss; of a lock that is held: what threatens it */
+    unsigned confirmed;   /* masters that had confirmed it when it was confirmed last */
+    int64_t held_ms;      /* since it was taken, or attached */
+    int64_t confirmed_ms; /* since a majority confirmed it last; -1: not to this client */
+    int64_t absent_ms;    /* in which this process did not run since then, or right before */
+    int64_t lost_ago_ms;  /* -1: it is held */
+    char text[1024];      /* all of that in one line, without the name; printable */
+} redlock_hold_report;
+#define REDLOCK_HOLD_REPORT_INIT(array, count)                                                 \
+    {                                                                                          \
+        sizeof(redlock_hold_report), sizeof(redlock_node_hold), (array), (count), 0, 0, 0, 0,  \
+            0, 0, 0, 0, 0, ""                                                                  \
+    }
+
+/* Why was it lost, or what threatens it? For on_lost, and any time until the lock is released or
+ * detached. Sends nothing, and does not block. `ret_report` starts from
+ * REDLOCK_HOLD_REPORT_INIT. EINVAL, ENOTHELD, EFORK, EDEADLK (in the log's callback). */
+REDLOCK_API int redlock_get_hold(redlock_lock *lock, redlock_hold_report *ret_report);
 
 /* Make the lease at least `ttl_ms` (0: what it was taken with) from now on. Upwards only:
  * asking for less than is left succeeds and sends nothing. `report` may be NULL. Blocks.

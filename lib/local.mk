@@ -30,7 +30,7 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/certify.c %D%/core/cer
 	%D%/core/hold_back.c %D%/core/hold_void.c \
 	%D%/core/clock_watch.c %D%/core/clock_watch.h \
 	%D%/core/identity.c %D%/core/identity.h %D%/core/marker.c %D%/core/marker.h \
-	%D%/core/quorum.c %D%/core/quorum.h \
+	%D%/core/presence.c %D%/core/presence.h %D%/core/quorum.c %D%/core/quorum.h \
 	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
 	%D%/core/reconnect.h %D%/core/refusal.c %D%/core/refusal.h %D%/core/server_info.c %D%/core/server_info.h \
 	%D%/core/validity.c %D%/core/validity.h %D%/core/verb.h \
@@ -55,7 +55,7 @@ lib_net = %D%/net/certificate.c %D%/net/certificate.h %D%/net/connection.c %D%/n
 	%D%/net/resp_writer.c %D%/net/session.c %D%/net/session.h %D%/net/tls.c %D%/net/tls.h %D%/net/tls_bio.c \
 	%D%/net/tls_context.c %D%/net/tls_files.c %D%/net/tls_internal.h %D%/net/tls_library.c \
 	%D%/net/usual_reply.c %D%/net/usual_reply.h
-lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node_clock.c %D%/node/node_marker.c %D%/node/node.h \
+lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node_clock.c %D%/node/node_marker.c %D%/node/node_presence.c %D%/node/node.h \
 	%D%/node/node_fence.c %D%/node/node_fence.h \
 	%D%/node/node_fitness.c %D%/node/node_handshake.c %D%/node/node_lists.c \
 	%D%/node/node_lists.h %D%/node/node_replies.c \
@@ -74,11 +74,13 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
 	%D%/engine/report.c %D%/engine/report.h %D%/engine/status.c %D%/engine/status.h \
 	%D%/engine/subscribers.c %D%/engine/target.c %D%/engine/target.h \
+	%D%/engine/account.c %D%/engine/account.h %D%/engine/account_text.c \
+	%D%/engine/tally.c %D%/engine/tally.h \
 	%D%/engine/certify.c %D%/engine/certify.h %D%/engine/duplicates.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
 	%D%/engine/wait_signals.c
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/detach.c %D%/api/event_loop.c \
-	%D%/api/extend.c %D%/api/inspect.c %D%/api/lock.c \
+	%D%/api/extend.c %D%/api/hold_report.c %D%/api/inspect.c %D%/api/lock.c \
 	%D%/api/multi_items.c %D%/api/multi_items.h %D%/api/multi_lock.c %D%/api/open.c \
 	%D%/api/query.c %D%/api/query.h \
 	%D%/api/release.c %D%/api/status.c %D%/api/stats.c %D%/api/try.c %D%/api/try.h

@@ -24,7 +24,8 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/program.c %D%/support/program.h %D%/support/proxy.c %D%/support/proxy.h \
 	%D%/support/qrw_model.c %D%/support/qrw_model.h %D%/support/reentrant_model.c \
 	%D%/support/reentrant_model.h %D%/support/reentrant_scene.c %D%/support/reentrant_scene.h \
-	%D%/support/rig.c %D%/support/rig.h %D%/support/run_scene.c %D%/support/run_scene.h \
+	%D%/support/rig.c %D%/support/rig.h %D%/support/run_loss.c %D%/support/run_loss.h \
+	%D%/support/run_scene.c %D%/support/run_scene.h \
 	%D%/support/rw_model.c %D%/support/rw_model.h %D%/support/rw_scene.c \
 	%D%/support/rw_scene.h %D%/support/rw_world.c %D%/support/rw_world.h \
 	%D%/support/script_talk.c %D%/support/script_talk.h %D%/support/scripts_model.c \
@@ -196,6 +197,9 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_example_libevent %D%/programs/test_example_libuv \
 	%D%/programs/test_example_poll %D%/programs/test_run %D%/programs/test_run_clock \
 	%D%/programs/test_run_guard %D%/programs/test_run_hold %D%/programs/test_run_kinds \
+	%D%/programs/test_run_loss \
+	%D%/core/test_presence \
+	%D%/faults/test_told \
 	%D%/programs/test_run_lost %D%/programs/test_run_signals %D%/programs/test_run_terminal \
 	%D%/model/test_model \
 	%D%/sim/test_sim_base %D%/sim/test_sim_ends %D%/sim/test_sim_fds %D%/sim/test_sim_hole \

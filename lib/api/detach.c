@@ -216,6 +216,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     lock->lease = lease;
     atomic_store(&lock->fencing_token, handle->fencing_token);
     rl_shown_begin(&lock->shown, deadline_ns, epoch);
+    rl_account_begin(lease, false, now_ns);
     *ret_lock = lock;
     return REDLOCK_OK;
 }

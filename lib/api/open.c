@@ -240,6 +240,7 @@ static int open_client(const redlock_config *given, redlock_error *error, redloc
         return result;
     }
     client->nodes.opened_ns = rl_client_now_ns(client);
+    client->loop.suspended_ns = rl_clock_suspended_ns();
     rl_driven_looks(&client->nodes.settings.driven, client->nodes.opened_ns);
     rl_client_enter(client, &cancel_state);
     rl_loop_tick(client, client->nodes.opened_ns);

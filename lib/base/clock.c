@@ -44,6 +44,12 @@ int64_t rl_clock_now_ns(void)
     return read_ns(CLOCK_BOOTTIME);
 }
 
+int64_t rl_clock_suspended_ns(void)
+{
+    int64_t ran_ns = read_ns(CLOCK_MONOTONIC);
+    return rl_clock_now_ns() - ran_ns;
+}
+
 /* What is read first is the less: so the wall clock is ahead by that at most. */
 static int64_t lead_most_ns(void)
 {

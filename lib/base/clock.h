@@ -25,6 +25,10 @@
 /* The kernel's clock as it is. */
 int64_t rl_clock_now_ns(void);
 
+/* How much longer it has gone on than a clock that stands still while the machine is suspended:
+ * since it was started. */
+int64_t rl_clock_suspended_ns(void);
+
 /* A client's clock; all zero at first. Any thread may read it at any time. */
 struct rl_clock {
     _Atomic int64_t seen_ns;  /* the latest value returned */

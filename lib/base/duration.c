@@ -81,3 +81,19 @@ void rl_duration_format(int64_t ms, char ret_text[RL_DURATION_TEXT_MAX])
     assert(unit < units + UNIT_COUNT);
     snprintf(ret_text, RL_DURATION_TEXT_MAX, "%" PRId64 "%s", ms / unit->ms, unit->name);
 }
+
+void rl_duration_about(int64_t ms, char ret_text[RL_DURATION_TEXT_MAX])
+{
+    long long s = (long long)(ms / 1000);
+    assert(ms >= 0);
+    if (ms < 1000)
+        snprintf(ret_text, RL_DURATION_TEXT_MAX, "%lldms", (long long)ms);
+    else if (s < 60)
+        snprintf(ret_text, RL_DURATION_TEXT_MAX, "%lld.%llds", s, (long long)ms / 100 % 10);
+    else if (s < 3600)
+        snprintf(ret_text, RL_DURATION_TEXT_MAX, "%lldm%llds", s / 60, s % 60);
+    else if (s < 86400)
+        snprintf(ret_text, RL_DURATION_TEXT_MAX, "%lldh%lldm", s / 3600, s / 60 % 60);
+    else
+        snprintf(ret_text, RL_DURATION_TEXT_MAX, "%lldd%lldh", s / 86400, s / 3600 % 24);
+}

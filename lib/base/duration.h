@@ -17,4 +17,7 @@ bool rl_parse_duration_ms(const char *text, size_t len, int64_t *ret_ms);
 #define RL_DURATION_TEXT_MAX 24
 void rl_duration_format(int64_t ms, char ret_text[RL_DURATION_TEXT_MAX]);
 
+/* Rounded, for people: "310ms", "4.1s", "3h12m". As long at most. */
+void rl_duration_about(int64_t ms, char ret_text[RL_DURATION_TEXT_MAX]);
+
 #endif

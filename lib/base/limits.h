@@ -87,6 +87,9 @@
 #define RL_UNLEFT_MAX 1000       /* subscriptions that it does not end */
 #define RL_DENIED_AGAIN_MS 30000 /* how often a denied subscription is tried again */
 #define RL_REFUSAL_AGAIN_MS 10000 /* how often refusals of a master are logged */
+#define RL_AWAY_TOLD_NS RL_NS_PER_S /* a master that is away for so long is told of */
+#define RL_AWAY_AGAIN_NS (60 * RL_NS_PER_S) /* and once in this time, as is its return */
+#define RL_TOLD_AGAIN_NS RL_NS_PER_S /* locks that were lost, say, share one line in this time */
 #define RL_RETRY_MIN_MS 5        /* the first backoff after a lost round */
 #define RL_RETRY_MAX_MS 250      /* and the longest */
 #define RL_PROBE_MS                                                                            \

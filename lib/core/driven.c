@@ -28,13 +28,20 @@ static int64_t looked_until_ns(const struct rl_driven *driven, int64_t now_ns)
     return until_ns < now_ns ? until_ns : now_ns;
 }
 
-int64_t rl_driven_returns(struct rl_driven *driven, int64_t now_ns)
+int64_t rl_driven_absent_ns(const struct rl_driven *driven, int64_t now_ns)
 {
     /* A sleeper that should have woken in time but comes late did not run. Then events may have
      * come at any time since it went to sleep. */
     if (now_ns - looked_until_ns(driven, now_ns) <= ABSENT_NS)
         return 0;
-    int64_t absent_ns = now_ns - driven->looked_ns;
+    return now_ns - driven->looked_ns;
+}
+
+int64_t rl_driven_returns(struct rl_driven *driven, int64_t now_ns)
+{
+    int64_t absent_ns = rl_driven_absent_ns(driven, now_ns);
+    if (absent_ns == 0)
+        return 0;
     assert(absent_ns > ABSENT_NS); /* the certain time ends no sooner than the last poll */
     driven->looked_ns = driven->back_ns = now_ns;
     return absent_ns;

@@ -38,6 +38,9 @@ void rl_driven_sleeps(struct rl_driven *driven, enum rl_sleeps sleeper, int64_t 
  * reports it once. */
 int64_t rl_driven_returns(struct rl_driven *driven, int64_t now_ns);
 
+/* As above, of an absence that has not ended yet. */
+int64_t rl_driven_absent_ns(const struct rl_driven *driven, int64_t now_ns);
+
 /* A call begins, and nobody leads. */
 void rl_driven_begins(struct rl_driven *driven, int64_t now_ns);
 

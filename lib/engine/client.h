@@ -17,9 +17,7 @@
 
 #include "base/fork_check.h"
 #include "base/clock.h"
-#include "base/list.h"
 #include "core/gather.h"
-#include "core/validity.h"
 #include "engine/wait_queue.h"
 #include "node/node.h"
 #include "engine/callbacks.h"
@@ -27,6 +25,7 @@
 #include "engine/lists_told.h"
 #include "engine/nodes.h"
 #include "engine/parking.h"
+#include "engine/tally.h"
 #include "node/subscriber.h"
 #include "base/timer_heap.h"
 
@@ -57,8 +56,7 @@ struct rl_loop_hooks {
     void (*flush)(redlock *client, int64_t now_ns);     /* send all that is queued */
     bool (*unflushed)(const redlock *client);           /* is there anything to be sent? */
     int64_t (*due_ns)(redlock *client);                 /* when to tick next */
-    bool (*overdue)(redlock *client, int64_t now_ns);   /* does some node owe an answer past its
-                                                           time? */
+    bool (*overdue)(redlock *client, int64_t now_ns);   /* is an answer of some node? */
     void (*absent)(redlock *client, int64_t absent_ns); /* nobody polled for so long */
 };
 
@@ -96,6 +94,8 @@ struct rl_loop {
     struct rl_parking parking; /* threads that sleep while another one leads */
     struct rl_gather gather;   /* those that are expected back */
     int64_t seen_epoch;        /* the clock's, up to which engine.c has told of losses */
+    int64_t absent_ns;    /* in all, nobody ran it for so long */
+    int64_t suspended_ns; /* rl_clock_suspended_ns(), when such a time had ended last */
 };
 
 /* background.c */
@@ -147,8 +147,7 @@ struct rl_probes {
     uint64_t count;     /* of all probes so far */
 };
 
-/* For encoding scripts' requests: room for one request by digest and one with the body
- * (RL_REQUEST_MAX each), and the last nonce. */
+/* For encoding: room for a request by digest and one with its body, and the last nonce. */
 struct rl_requests {
     char *bytes;
     uint64_t nonce;
@@ -206,6 +205,7 @@ struct redlock {
     struct rl_leases leases;
     struct rl_cork cork;
     struct rl_lists_told lists_told;
+    struct rl_tallies tallies;
     struct rl_locks locks;
     redlock_stats stats;
 };

@@ -143,6 +143,8 @@ static void absent(redlock *client, int64_t absent_ns)
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_absent(&client->nodes.all[i], absent_ns);
     rl_subs_absent(client, absent_ns);
+    client->loop.absent_ns += absent_ns;
+    client->loop.suspended_ns = rl_clock_suspended_ns();
     client->nodes.opened_ns += absent_ns; /* the beginning of its first connects */
     RL_EACH (struct rl_call, call, &client->calls.all, entry)
         call->connect_until_ns += absent_ns;
@@ -206,6 +208,7 @@ static void tick(redlock *client, int64_t now_ns)
         rl_fill_in_tick(client, now_ns); /* before calls begin rounds that ask all masters */
     rl_timers_run(&client->loop.timers, now_ns);
     rl_renewals_go_on(client, now_ns);
+    rl_tallies_tell(client, false, now_ns);
     if (client->calls.backlog.first)
         rl_backlog_resume(client, now_ns);
 }
@@ -219,6 +222,7 @@ static int64_t due_ns(redlock *client)
     due = rl_earlier_ns(due, client->nodes.proof.again_ns);
     due = rl_earlier_ns(due, client->leases.fill_in.due_ns);
     due = rl_earlier_ns(due, client->nodes.certifying.again_ns);
+    due = rl_earlier_ns(due, rl_tallies_due_ns(client));
     for (unsigned i = 0; i < client->nodes.n; i++)
         due = rl_earlier_ns(due, rl_node_due_ns(&client->nodes.all[i]));
     return due;

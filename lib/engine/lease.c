@@ -21,7 +21,7 @@ uint64_t rl_lease_idle_nodes(const struct rl_lease *lease, uint64_t nodes)
     return nodes;
 }
 
-static void count(struct rl_lease *lease, unsigned events)
+static void count(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
     redlock *client = lease->client;
     assert(!(events & (RL_EV_REFUSED | RL_EV_LOST)) || lease->releasing);
@@ -35,10 +35,9 @@ static void count(struct rl_lease *lease, unsigned events)
         int result = rl_hold_release_result(&lease->hold);
         client->stats.released += result == REDLOCK_OK;
         client->stats.unconfirmed += result == REDLOCK_EUNCONFIRMED;
-        if (!lease->call)
-            rl_client_log(client, result ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
-                          "a release that nobody waited for: %s",
-                          result ? redlock_strerror(result) : "confirmed");
+        if (!lease->call && result && rl_tally_count(client, RL_TOLD_UNCONFIRMED, now_ns))
+            rl_tally_text(client, RL_TOLD_UNCONFIRMED, &lease->target, redlock_strerror(result),
+                          now_ns);
     }
 }
 
@@ -119,6 +118,8 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
         return; /* answers that were still to come: the keys are another process's business */
     if (lease->lock)
         events = show_deadline(lease, events, now_ns);
+    if (events)
+        rl_account_note(lease, events, now_ns);
     if (events & (RL_EV_REFUSED | RL_EV_LOST))
         rl_lease_start_release(lease);
     if (events & (RL_DO_ASK_REST | RL_DO_FENCE)) {
@@ -139,7 +140,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
             client->leases.release_retry_ns = again_ns;
     }
     if (events) {
-        count(lease, events);
+        count(lease, events, now_ns);
         if (lease->renewal.on)
             lease->renewal.ops->on_hold_event(lease, events, now_ns);
         if (lease->call && lease->call->on_hold_event)
@@ -173,6 +174,7 @@ void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, in
     assert(node_deadline_ns > t0_ns);
     rl_lease_ref(lease);
     rl_fill_in_left_out(lease->client, rl_all(lease->hold.n) & ~voting, t0_ns);
+    rl_account_asks(lease);
     unsigned events = rl_hold_extend(&lease->hold, t0_ns, ttl_ns, node_deadline_ns,
                                      rl_lease_idle_nodes(lease, voting));
     events |= rl_lease_send_taking(lease, RL_EXTEND, rl_hold_to_extend(&lease->hold), t0_ns);

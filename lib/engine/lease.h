@@ -4,6 +4,7 @@
 #ifndef RL_LEASE_H
 #define RL_LEASE_H
 
+#include "engine/account.h"
 #include "engine/call.h"
 
 /* What renewal.c does for a lease that is renewed, or whose loss is reported. */
@@ -57,8 +58,10 @@ struct rl_lease {
         bool waits;              /* that is due: its timer is in client->leases.waiting */
         bool extending;          /* an extension of ours is under way */
         bool lacks_quorum;       /* too few nodes for the last one: extend when they are back */
+        uint64_t told_turn;      /* of the tally, in which its last failure counts */
         struct rl_backoff backoff;
     } renewal;
+    struct rl_account account;
 };
 
 /* Make a lease for `target`, with a fresh token unless `token` is given (attach). 0, ENOMEM,

@@ -76,6 +76,8 @@ void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
     rl_lease_on_vote(lease, node, inflight->verb, vote_reply);
     lease->client->stats.filled_in +=
         inflight->verb == RL_EXTEND_OR_SET && vote_reply->vote == RL_VOTE_YES;
+    if (inflight->verb == RL_EXTEND && vote_reply->vote != RL_VOTE_FAILED)
+        rl_account_answer(lease, node->index, vote_reply->vote == RL_VOTE_YES);
     if (!lease->query) {
         if (inflight->verb == RL_RELEASE && vote_reply->vote == RL_VOTE_FAILED) {
             lease->retry_ns = now_ns + RELEASE_RETRY_NS;

@@ -10,6 +10,7 @@
 static bool recount(struct rl_lease *lease, int64_t now_ns)
 {
     uint64_t nodes = lease->void_due;
+    lease->account.voided |= nodes;
     unsigned events = 0;
     assert(nodes != 0 && (nodes & ~rl_all(lease->client->nodes.n)) == 0);
     lease->void_due = 0;

@@ -14,7 +14,7 @@
 void rl_client_log(void *owner, int level, const char *format, ...)
 {
     redlock *client = owner;
-    char cut[512], text[512];
+    char cut[RL_TALLY_TEXT_MAX + 128], text[RL_TALLY_TEXT_MAX + 128];
     va_list args;
     assert(level >= REDLOCK_LOG_ERROR && level <= REDLOCK_LOG_DEBUG);
     if (!client->log.write || level > client->log.level)

@@ -77,17 +77,35 @@ void rl_renewals_node_changed(redlock *client, int64_t now_ns)
     assert(client->leases.starving == 0); /* those that starve are open */
 }
 
+/* Once in a line, however often it is tried meanwhile. */
+static void tell(struct rl_lease *lease, enum rl_told what, int64_t now_ns)
+{
+    char text[RL_TALLY_TEXT_MAX];
+    if (!rl_tally_count(lease->client, what, now_ns))
+        return;
+    rl_account_text(lease, text, sizeof(text), now_ns);
+    if (what == RL_TOLD_NOT_RENEWED)
+        rl_account_add_left(lease, text, sizeof(text), now_ns);
+    rl_tally_text(lease->client, what, &lease->target, text, now_ns);
+}
+
+static void tell_not_renewed(struct rl_lease *lease, int64_t now_ns)
+{
+    uint64_t turn = lease->client->tallies.of[RL_TOLD_NOT_RENEWED].turn + 1;
+    if (lease->renewal.told_turn == turn)
+        return;
+    lease->renewal.told_turn = turn;
+    tell(lease, RL_TOLD_NOT_RENEWED, now_ns);
+}
+
 /* End the renewal, once: release the lock on all nodes. */
-static void lose(struct rl_lease *lease)
+static void lose(struct rl_lease *lease, int64_t now_ns)
 {
     struct redlock_lock *lock = lease->lock;
     redlock *client = lease->client;
     assert(lease->renewal.on); /* a loss is reported once */
     rl_renewal_end(lease);
-    rl_client_log(client, REDLOCK_LOG_WARNING, "a lock was lost: %s",
-                  rl_lease_clock_went_back(lease)     ? "the clock went back"
-                  : lease->hold.phase == RL_HOLD_HELD ? "its time ran out"
-                                                      : "a majority has it no more");
+    tell(lease, RL_TOLD_LOST, now_ns);
     if (lock && lock->lease && lock->on_lost)
         rl_callback_enqueue(client, &lock->lost);
 }
@@ -97,7 +115,8 @@ static void give_up(struct rl_lease *lease, int64_t now_ns)
 {
     assert(lease->hold.phase == RL_HOLD_HELD && !lease->releasing);
     rl_lease_keep_keys(lease, rl_lease_deadline_ns(lease));
-    lose(lease);
+    rl_account_lost(lease, now_ns);
+    lose(lease, now_ns);
     lease->client->stats.lost++;
     /* An extension that a caller waits for fails with it. */
     if (lease->call)
@@ -169,7 +188,7 @@ static void on_hold_event(struct rl_lease *lease, unsigned events, int64_t now_n
     struct rl_renewal *renewal = &lease->renewal;
     assert(renewal->on);
     if (events & RL_EV_LOST) {
-        lose(lease);
+        lose(lease, now_ns);
         return;
     }
     if (events & RL_EV_EXTENDED) {
@@ -177,12 +196,7 @@ static void on_hold_event(struct rl_lease *lease, unsigned events, int64_t now_n
         rl_renewal_set_lacks_quorum(lease, false);
         plan_renewal(lease);
     } else if (events & RL_EV_NOT_EXTENDED) {
-        rl_client_log(
-            lease->client, REDLOCK_LOG_WARNING,
-            "a lock was not renewed: %u of %u masters confirmed it and %u are needed; "
-            "%lld ms are left to try again in",
-            rl_count(lease->hold.extend.yes), lease->hold.n, rl_quorum_needed(lease->hold.n),
-            (long long)(rl_validity_left_ns(rl_renewal_lost_ns(lease), now_ns) / RL_NS_PER_MS));
+        tell_not_renewed(lease, now_ns);
         renewal->renew_ns =
             now_ns + rl_backoff_next_ns(&renewal->backoff, &lease->client->prng);
         rl_renewal_set_lacks_quorum(lease, !has_quorum(lease->client, now_ns));

@@ -32,6 +32,7 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
         .why = "not connected yet",
     };
     rl_retry_init(&node->retry);
+    rl_presence_init(&node->presence, rl_clock_steady_ns(settings->clock));
     if (config->transport == RL_TLS) {
         node->tls = rl_tls_context_new(config, why, why_size);
         if (!node->tls)
@@ -84,7 +85,7 @@ static void drain(struct rl_node *node, int64_t now_ns)
     assert(node->mode == RL_UP);
     if (node->draining)
         rl_node_disconnect(node, other, now_ns, "gave up on an unanswered connection");
-    node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING,
+    node->settings->events->log(node->settings->owner, REDLOCK_LOG_INFO,
                                 "%s: does not answer; connecting anew beside it",
                                 node->config->label);
     struct rl_slot *slot = &node->slot[node->current];
@@ -238,6 +239,7 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
     }
     if (node->mode == RL_DOWN && now_ns >= node->retry.at_ns)
         connect_now(node, now_ns);
+    rl_node_look(node, now_ns);
 }
 
 /* Holders that ask for nothing must be told that a marker is lost. For so long others must see
@@ -252,6 +254,7 @@ static bool checks_by_itself(const struct rl_node *node)
 int64_t rl_node_due_ns(struct rl_node *node)
 {
     int64_t due = node->draining ? node->drain_until_ns : INT64_MAX;
+    due = rl_earlier_ns(due, rl_presence_due_ns(&node->presence));
     switch (node->mode) {
     case RL_DOWN:
         return rl_earlier_ns(due, node->retry.at_ns);

@@ -22,6 +22,7 @@
 #include "core/hold.h"
 #include "core/identity.h"
 #include "core/marker.h"
+#include "core/presence.h"
 #include "core/reconnect.h"
 #include "net/tls.h"
 #include "net/connection.h"
@@ -162,6 +163,9 @@ struct rl_node {
     char refusal[160]; /* empty: nothing so far */
     int64_t refused_ns;
     int64_t refusal_again_ns[2]; /* no log line sooner: of requests; of releases */
+    int64_t refuses_since_ns;    /* its last answer to a taking request was one; 0: it was not */
+    struct rl_presence presence;
+    char away_why[192]; /* why it is, or was last, away */
 };
 
 /* 0, ENOMEM, or ECONFIG with `why` filled in (certificates). */
@@ -253,6 +257,9 @@ bool rl_node_has_oneway_pending(struct rl_node *node);
 /* Queue a request of duplicates.c. False: as above. The reply comes with the nonce. */
 bool rl_node_prove(struct rl_node *node, enum rl_request_type what, const struct rl_out *out,
                    const char nonce[RL_NONCE_LEN], int64_t now_ns);
+
+/* node_presence.c: does it vote now? Note since when it does not, and why; log what is due. */
+void rl_node_look(struct rl_node *node, int64_t now_ns);
 
 /* Is anything queued that the kernel has not taken yet? */
 bool rl_node_unsent(const struct rl_node *node);

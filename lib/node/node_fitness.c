@@ -266,8 +266,10 @@ static void enter_up(struct rl_node *node, const struct known *known, int64_t no
     if (!same)
         node->settings->events->changed(node->settings->owner, node, now_ns);
     if (node->why[0] && strcmp(known->why, node->why) != 0)
-        node->settings->events->log(node->settings->owner, REDLOCK_LOG_WARNING, "%s: %s",
-                                    node->config->label, node->why);
+        node->settings->events->log(
+            node->settings->owner,
+            node->fitness == RL_FIT ? REDLOCK_LOG_WARNING : REDLOCK_LOG_INFO, "%s: %s",
+            node->config->label, node->why); /* without a vote: node_presence.c warns */
     if (node->fitness == RL_FIT && warning && !node->why[0]) /* that was told on its own */
         snprintf(node->why, sizeof(node->why), "warning: %s", warning);
 }

@@ -99,6 +99,8 @@ static bool deliver_error(struct rl_slot *slot, const struct rl_inflight *inflig
     if (vote_reply.stale && slot->index == node->current && !node->fence.asked)
         rl_node_fence_again(node, "look", "", 0, now_ns);
     rl_node_refuses(node, text, now_ns);
+    if (rl_verb_takes(inflight->verb) && !vote_reply.stale && node->refuses_since_ns == 0)
+        node->refuses_since_ns = now_ns;
     node->settings->events->answered(node->settings->owner, node, slot->index, inflight,
                                      &vote_reply, now_ns);
     if (!ends_connection(reply)) {
@@ -126,6 +128,8 @@ static void deliver_vote(struct rl_slot *slot, const struct rl_inflight *infligh
     struct rl_node *node = slot->node;
     const struct rl_node_settings *settings = node->settings;
     rl_node_measure(node, inflight, now_ns);
+    if (rl_verb_takes(inflight->verb))
+        node->refuses_since_ns = 0;
     /* The node voted when it was asked. If it has lost that right since, its grant does not
      * count. */
     if (vote_reply->vote == RL_VOTE_YES && rl_verb_takes(inflight->verb) &&

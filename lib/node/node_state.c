@@ -106,7 +106,7 @@ void rl_node_disconnect(struct rl_node *node, unsigned index, int64_t now_ns,
         rl_node_set_mode(node, RL_DOWN, now_ns);
         node->ask_info_ns = INT64_MAX;
         node->settings->events->log(node->settings->owner,
-                                    node->retry.flaws <= 1 ? REDLOCK_LOG_WARNING
+                                    node->retry.flaws <= 1 ? REDLOCK_LOG_INFO
                                                            : REDLOCK_LOG_DEBUG,
                                     "%s: %s", node->config->label, why);
     } else {

@@ -1,9 +1,10 @@
 /* tags: unsanitized */
 /* test_run_clock.c - COMMAND never outlives the lock where the machine's clock goes back: then
- * nobody can tell for how long the lock is ours. */
+ * nobody can tell for how long the lock is ours. And the cause of such a loss is named. */
 #include "config_auto.h"
 
 #include "base/limits.h"
+#include "run_loss.h"
 #include "run_scene.h"
 
 #include <errno.h>
@@ -106,6 +107,40 @@ START_TEST(clock_back_while_command_has_grace_it_is_killed)
 }
 END_TEST
 
+/* Hold as loss_hold() does, with a clock that the test sets. */
+static struct program *hold(const char *ttl)
+{
+    clock_begin();
+    struct program *run = loss_hold(ttl);
+    clock_end();
+    return run;
+}
+
+START_TEST(clock_back_is_the_cause_that_is_named)
+{
+    struct program *run = hold("2s");
+    *step_ns += steps_s[_i] * RL_NS_PER_S;
+    loss_expect(run, "clock", "the clock of this machine was set back");
+    program_free(run);
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", LOSS_NAME, NULL);
+}
+END_TEST
+
+/* The clock of leases goes on while a machine is suspended, and its MONOTONIC does not. */
+START_TEST(machine_that_was_suspended_is_told_apart_from_process_that_was_stopped)
+{
+    struct program *run = hold("10s");
+    kill(run->pid, SIGSTOP); /* nothing runs meanwhile */
+    *step_ns += 60 * RL_NS_PER_S;
+    kill(run->pid, SIGCONT);
+    loss_expect(run, "suspended", "this machine was suspended for 1m0s");
+    program_free(run);
+    for (unsigned i = 0; i < cli_masters->n; i++)
+        (void)master_do(cli_masters, i, "DEL", LOSS_NAME, NULL);
+}
+END_TEST
+
 START_TEST(clock_back_while_it_waits_it_has_waited)
 {
     char wait[] = "1500ms";
@@ -135,6 +170,8 @@ int main(void)
     tcase_add_loop_test(back, clock_back_command_gone_and_74, 0, STEPS);
     tcase_add_loop_test(back, clock_back_while_run_is_stopped_command_gone, 0, STEPS);
     tcase_add_loop_test(back, clock_back_while_command_has_grace_it_is_killed, 0, STEPS);
+    tcase_add_loop_test(back, clock_back_is_the_cause_that_is_named, 0, STEPS);
+    tcase_add_test(back, machine_that_was_suspended_is_told_apart_from_process_that_was_stopped);
     tcase_add_loop_test(back, clock_back_while_it_waits_it_has_waited, 0, STEPS);
     suite_add_tcase(suite, back);
     return suite_run(suite);

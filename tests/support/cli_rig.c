@@ -51,6 +51,8 @@ void cli_rig_stop(void)
 
 bool cli_one_line(const char *text)
 {
+    while (strncmp(text, "redlock: 20", 11) == 0 && strchr(text, '\n'))
+        text = strchr(text, '\n') + 1;
     return strncmp(text, "redlock: ", 9) == 0 && strchr(text, '\n') == text + strlen(text) - 1;
 }
 

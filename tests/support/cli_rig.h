@@ -27,7 +27,7 @@ void cli_rig_stop(void);
 /* $REDLOCK_NODES names the one, or the five; `settings` as for masters_file(). Returns them. */
 struct masters *cli_choose(bool one, const char *settings);
 
-/* One line, and it is redlock's. */
+/* One line, and it is redlock's. Warnings of the time while COMMAND ran may stand before it. */
 bool cli_one_line(const char *text);
 
 /* stdout is JSON and has `path`, with this value (NULL: any). */

@@ -105,6 +105,10 @@ int cli_options_parse(struct cli *cli, int argc, char **argv);
 void cli_say(const struct cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same, of something that went by: no outcome to tell in JSON. */
+void cli_note(const struct cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* A name, a handle or a token as printable text, cut to fit. */
 #define CLI_TEXT_MAX 256
 struct cli_text {
@@ -114,6 +118,9 @@ struct cli_text cli_text(const void *bytes, size_t len);
 
 /* The name or names, each in quotes. */
 struct cli_text cli_names_text(const struct cli *cli);
+
+/* The time of day: "2026-11-28T02:13:05+0100". */
+struct cli_text cli_clock_text(void);
 
 /* "85ms", "8.2s", "5m12s", "3h40m", "12d3h". */
 struct cli_text cli_time_text(int64_t ms);
@@ -182,6 +189,9 @@ void cli_outcome_end(const struct cli *cli, int status);
 /* Find the node list file and open a client on it, once in a program. CLI_OK, or the exit
  * status (the line has been written). */
 int cli_open(const struct cli *cli, redlock **ret_client);
+
+/* COMMAND runs, or not any more: the client's warnings are shown meanwhile, with the time. */
+void cli_warn(bool command_runs);
 
 /* The exit status for an error code of the library. */
 int cli_exit_of(int code);

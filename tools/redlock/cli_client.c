@@ -4,6 +4,9 @@
 
 #include "redlock/cli.h"
 
+#include <stdatomic.h>
+#include <string.h>
+
 int cli_exit_of(int code)
 {
     switch (code) {
@@ -31,11 +34,24 @@ int cli_exit_of(int code)
     }
 }
 
+/* COMMAND runs: warnings are for those who will ask one day what happened at that time. */
+static atomic_bool runs;
+
+void cli_warn(bool command_runs)
+{
+    atomic_store(&runs, command_runs);
+}
+
 static void log_line(void *context, int level, const char *text)
 {
     const struct cli *cli = context;
-    (void)level;
-    cli_say(cli, "%s", text);
+    bool timed = atomic_load(&runs);
+    if (level <= REDLOCK_LOG_ERROR && !timed)
+        cli_say(cli, "%s", text);
+    else if (timed && (cli->verbose || !strstr(text, " was lost: "))) /* the last line says it */
+        cli_note(cli, "%s %s", cli_clock_text().text, text);
+    else if (cli->verbose)
+        cli_note(cli, "%s", text);
 }
 
 int cli_open(const struct cli *cli, redlock **ret_client)
@@ -48,7 +64,9 @@ int cli_open(const struct cli *cli, redlock **ret_client)
     config.file = file;
     config.log = log_line;
     config.log_context = (void *)(uintptr_t)cli; /* handed back to log_line, which only reads */
-    config.log_level = cli->verbose ? REDLOCK_LOG_INFO : REDLOCK_LOG_ERROR;
+    config.log_level = cli->verbose           ? REDLOCK_LOG_INFO
+                       : cli->verb == CLI_RUN ? REDLOCK_LOG_WARNING
+                                              : REDLOCK_LOG_ERROR;
     /* No call is in progress while COMMAND runs, but renewing must go on, whatever the file
      * says. */
     if (cli->verb == CLI_RUN)

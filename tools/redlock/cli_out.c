@@ -5,12 +5,14 @@
 #include "redlock/cli.h"
 
 #include "kinds/kind.h"
+#include "base/duration.h"
 #include "base/text_escape.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 2048
@@ -28,22 +30,50 @@ static void write_all(int fd, const char *bytes, size_t len)
     }
 }
 
-void cli_say(const struct cli *cli, const char *format, ...)
+/* The line begins with "redlock: ". */
+static void say(const struct cli *cli, char line[LINE_MAX_BYTES], const char *format,
+                va_list arguments)
 {
-    char line[LINE_MAX_BYTES] = "redlock: ";
-    size_t prefix = strlen(line);
-    va_list arguments;
-    va_start(arguments, format);
-    int made = vsnprintf(line + prefix, sizeof(line) - prefix - 1, format, arguments);
-    va_end(arguments);
-    size_t len = prefix + (made > 0 ? (size_t)made : 0);
-    if (len > sizeof(line) - 2)
-        len = sizeof(line) - 2;
-    line[len] = '\0';
-    cli_outcome_said(line + prefix);
+    static const char prefix[] = "redlock: ";
+    size_t len = sizeof(prefix) - 1;
+    memcpy(line, prefix, len);
+    int made = vsnprintf(line + len, LINE_MAX_BYTES - len - 1, format, arguments);
+    len += made > 0 ? (size_t)made : 0;
+    if (len > LINE_MAX_BYTES - 2)
+        len = LINE_MAX_BYTES - 2;
     line[len] = '\n';
     if (!cli->quiet)
         write_all(STDERR_FILENO, line, len + 1);
+    line[len] = '\0';
+}
+
+void cli_say(const struct cli *cli, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    say(cli, line, format, arguments);
+    va_end(arguments);
+    cli_outcome_said(strchr(line, ' ') + 1);
+}
+
+void cli_note(const struct cli *cli, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    say(cli, line, format, arguments);
+    va_end(arguments);
+}
+
+struct cli_text cli_clock_text(void)
+{
+    struct cli_text shown = {""};
+    struct tm local;
+    time_t now = time(NULL);
+    if (localtime_r(&now, &local))
+        strftime(shown.text, sizeof(shown.text), "%Y-%m-%dT%H:%M:%S%z", &local);
+    return shown;
 }
 
 struct cli_text cli_text(const void *bytes, size_t len)
@@ -56,17 +86,8 @@ struct cli_text cli_text(const void *bytes, size_t len)
 struct cli_text cli_time_text(int64_t ms)
 {
     struct cli_text shown;
-    long long s = (long long)(ms / 1000);
-    if (ms < 1000)
-        snprintf(shown.text, sizeof(shown.text), "%lldms", (long long)ms);
-    else if (s < 60)
-        snprintf(shown.text, sizeof(shown.text), "%lld.%llds", s, (long long)ms / 100 % 10);
-    else if (s < 3600)
-        snprintf(shown.text, sizeof(shown.text), "%lldm%llds", s / 60, s % 60);
-    else if (s < 86400)
-        snprintf(shown.text, sizeof(shown.text), "%lldh%lldm", s / 3600, s / 60 % 60);
-    else
-        snprintf(shown.text, sizeof(shown.text), "%lldd%lldh", s / 86400, s / 3600 % 24);
+    _Static_assert(sizeof(shown.text) >= RL_DURATION_TEXT_MAX, "a duration fits");
+    rl_duration_about(ms, shown.text);
     return shown;
 }
 

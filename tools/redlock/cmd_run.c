@@ -97,17 +97,17 @@ static int exit_of_failure(const struct run *run, int why)
 }
 
 /* COMMAND was ended by us. */
-static int exit_of_loss(struct run *run)
+static int exit_of_loss(struct run *run, int released)
 {
     run->result = "lost";
     if (run->guard_died)
-        cli_say(run->cli, "%s; %s was given up and the command with it",
+        cli_say(run->cli, "%s; %s was given up and the command with it: %s",
                 run->guard_late ? "the lock ran out and the guard process did not act in time"
                                 : "the guard process was killed",
-                name_of(run).text);
+                name_of(run).text, run_account(run, released));
     else
-        cli_say(run->cli, "%s was lost%s; the command was ended", name_of(run).text,
-                run->why == GUARD_WHY_DEADLINE ? " (it was not extended in time)" : "");
+        cli_say(run->cli, "%s was lost at %s, and the command was ended: %s",
+                name_of(run).text, cli_clock_text().text, run_account(run, released));
     return CLI_LOST;
 }
 
@@ -117,7 +117,8 @@ static int exit_of_command(struct run *run, int released)
     bool was_ours = released != REDLOCK_EEXPIRED && released != REDLOCK_ENOTHELD &&
                     run->ended_at_ns < run->deadline_ns;
     if (!was_ours) {
-        cli_say(run->cli, "%s was lost before the command ended", name_of(run).text);
+        cli_say(run->cli, "%s was lost before the command ended, at %s: %s",
+                name_of(run).text, cli_clock_text().text, run_account(run, released));
         return CLI_LOST;
     }
     run->result = "ended";
@@ -138,7 +139,7 @@ static int exit_status(struct run *run, int why, int released)
         return exit_of_failure(run, failure);
     bool by_itself = run->why == GUARD_WHY_NOTHING || run->why == GUARD_WHY_LEFTOVERS;
     if (run->guard_died || !run->ended || !by_itself)
-        return exit_of_loss(run);
+        return exit_of_loss(run, released);
     return exit_of_command(run, released);
 }
 
@@ -170,7 +171,10 @@ static int run_locked(struct run *run)
         redlock_release(run->lock);
         return CLI_USAGE;
     }
+    cli_warn(true);
     int why = run_command(run);
+    cli_warn(false);
+    run_look_back(run);
     int released = redlock_release(run->lock);
     return exit_status(run, why, released);
 }
@@ -181,6 +185,8 @@ static void print_result(const struct run *run, int status)
     cli_json_begin(out);
     cli_json_asked_names(out, run->cli);
     cli_json_fencing_token(out, run->fencing_token);
+    if (status == CLI_LOST && run->loss_json)
+        fputs(run->loss_json, out);
     cli_json_result(out, run->result ? run->result : "not run", status);
 }
 
@@ -242,6 +248,7 @@ int cmd_run(const struct cli *cli)
     run_guard_dismiss(run);
     close(run->guard_fd);
     free(run->strangers);
+    free(run->loss_json);
     free(run);
     return status;
 }

@@ -5,6 +5,7 @@
  *   run_spawn.c       the guard's start, and then COMMAND's, with its environment
  *   run_supervise.c   the lock, signals, and what the guard says
  *   run_terminal.c    job control, as between a shell and its jobs
+ *   run_account.c     why the lock was lost
  *   run_reap.c        what to do when the guard itself was killed
  *   run_guard.c, run_child.c, run_terminate.c   the other process
  *
@@ -35,6 +36,9 @@ struct run {
     uint64_t fencing_token; /* 0: it has none */
     redlock_report report;
     redlock_node_vote votes[REDLOCK_NODES_MAX];
+    redlock_hold_report hold; /* when COMMAND had ended */
+    redlock_node_hold holds[REDLOCK_NODES_MAX];
+    char *loss_json; /* of that; NULL: nothing */
     struct guard_times times;
     struct rl_clock clock; /* the times below are its own */
     int64_t give_up_ns;    /* the library gives the lock up so long before its end */
@@ -82,6 +86,13 @@ void run_lost(void *run, redlock_lock *lock); /* a redlock_lost_fn */
 
 /* The time until which the lock is certainly ours; 0: it is not. */
 int64_t run_deadline_ns(struct run *run);
+
+/* ---- run_account.c ---- */
+
+/* Ask what is known of the lock, before it is released. */
+void run_look_back(struct run *run);
+/* Why it was lost. `released`: what redlock_release() came to. */
+const char *run_account(const struct run *run, int released);
 
 /* ---- run_terminal.c ---- */
 void run_terminal_open(struct run_terminal *terminal);

@@ -1,0 +1,128 @@
+/* tags: unsanitized */
+/* test_run_loss.c - the one line that says why a lock was lost names the cause, for each cause,
+ * and so does the JSON. test_run_clock.c has those of the clock. */
+#include "config_auto.h"
+
+#include "run_loss.h"
+
+#include "proxy.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+START_TEST(masters_that_are_dead_are_named_with_their_reason_and_time)
+{
+    struct program *run = loss_hold("2s");
+    pause_ms(900); /* it has been extended */
+    for (unsigned i = 0; i < 3; i++)
+        master_kill(cli_masters, i);
+    loss_expect(run, "masters", "3 of 5 masters did not confirm it, and 3 are needed");
+    loss_expect_text(run, "refused");
+    loss_expect_text(run, "; held for ");
+    loss_expect_text(run, " before by 5 of 5 masters; ");
+    for (unsigned i = 0; i < 3; i++)
+        loss_expect_node(run, i, "vote", "failed");
+    loss_expect_node(run, 0, "since_ms", NULL);
+    loss_expect_node(run, 0, "text", NULL);
+    program_free(run);
+}
+END_TEST
+
+START_TEST(masters_behind_a_partition_do_not_answer)
+{
+    struct proxy *proxies[MASTERS_MAX];
+    setenv("REDLOCK_NODES", proxies_start(cli_masters, proxies, false, CLI_PATIENT), 1);
+    struct program *run = loss_hold("2s");
+    for (unsigned i = 0; i < 3; i++) {
+        proxy_limit(proxies[i], PROXY_ALL, PROXY_THERE, 0);
+        proxy_limit(proxies[i], PROXY_ALL, PROXY_BACK, 0);
+    }
+    loss_expect(run, "masters", "3 of 5 masters did not confirm it, and 3 are needed");
+    loss_expect_text(run, "does not answer (for ");
+    loss_expect_node(run, 2, "vote", "failed");
+    proxies_stop(proxies, cli_masters->n);
+    program_free(run);
+}
+END_TEST
+
+START_TEST(keys_that_were_flushed_are_gone)
+{
+    struct program *run = loss_hold("2s");
+    for (unsigned i = 1; i < 5; i++)
+        (void)master_do(cli_masters, i, "FLUSHALL", NULL);
+    loss_expect(run, "gone", "its key was deleted on ");
+    loss_expect_text(run, "FLUSHALL");
+    loss_expect_text(run, "has its key no more");
+    program_free(run);
+}
+END_TEST
+
+START_TEST(holder_that_was_stopped_did_not_run)
+{
+    struct program *run = loss_hold("2s");
+    kill(run->pid, SIGSTOP);
+    pause_ms(3000);
+    kill(run->pid, SIGCONT);
+    loss_expect(run, "stopped", "this process did not run, or not its client, for ");
+    loss_expect_node(run, 0, "vote", "granted"); /* no master is blamed */
+    program_free(run);
+}
+END_TEST
+
+/* A directory stands where its file should, so it can't save, and refuses every write. */
+static void fail_to_save(unsigned node)
+{
+    char path[SUITE_PATH_MAX + 16];
+    snprintf(path, sizeof(path), "%s/dump.rdb", cli_masters->node[node].dir);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    (void)master_do(cli_masters, node, "CONFIG", "SET", "save", "3600 1", NULL);
+    (void)master_do(cli_masters, node, "BGSAVE", NULL);
+    ck_assert(wait_until(strstr(master_do(cli_masters, node, "INFO", "persistence", NULL).text,
+                                "rdb_last_bgsave_status:err"),
+                         CLI_MOMENT_MS));
+}
+
+START_TEST(masters_that_refuse_to_write_say_why)
+{
+    struct program *run = loss_hold("3s");
+    for (unsigned i = 0; i < 3; i++)
+        fail_to_save(i);
+    loss_expect(run, "masters", "3 of 5 masters did not confirm it, and 3 are needed");
+    loss_expect_text(run, "MISCONF");
+    program_free(run);
+}
+END_TEST
+
+START_TEST(master_that_goes_and_comes_back_is_told_with_the_time)
+{
+    struct program *run = loss_hold("10s");
+    master_kill(cli_masters, 4);
+    ck_assert(wait_until(strstr(program_err(run), " has not voted for "), CLI_MOMENT_MS));
+    ck_assert_ptr_nonnull(strstr(program_err(run), "redlock: 20")); /* the time of day */
+    master_restart(cli_masters, 4, false);
+    ck_assert(wait_until(strstr(program_err(run), " votes again, after "), CLI_MOMENT_MS));
+    kill(run->pid, SIGTERM);
+    ck_assert_int_eq(program_wait(run, CLI_MOMENT_MS), 128 + SIGTERM);
+    ck_assert_ptr_null(strstr(program_err(run), "\"error\"")); /* it is no outcome */
+    program_free(run);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("run_loss");
+    TCase *causes = tcase_create("causes");
+    tcase_set_timeout(causes, 60);
+    tcase_add_checked_fixture(causes, cli_rig_start, cli_rig_stop);
+    tcase_add_test(causes, masters_that_are_dead_are_named_with_their_reason_and_time);
+    tcase_add_test(causes, masters_behind_a_partition_do_not_answer);
+    tcase_add_test(causes, keys_that_were_flushed_are_gone);
+    tcase_add_test(causes, holder_that_was_stopped_did_not_run);
+    tcase_add_test(causes, masters_that_refuse_to_write_say_why);
+    tcase_add_test(causes, master_that_goes_and_comes_back_is_told_with_the_time);
+    suite_add_tcase(suite, causes);
+    return suite_run(suite);
+}
