@@ -523,7 +523,7 @@ REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_repor
  * The release leaves with the client's next request. If none comes, the event loop or the
  * background thread sends it after 300 us. It leaves at once if other threads of the client
  * wait, or if this lock had to be waited for. It leaves when the client is closed, and when
- * the process calls exit(). So the lock may stay taken that much longer. If the process is
+ * the process calls exit(), which waits for answers as closing does. So the lock may stay taken that much longer. If the process is
  * killed in that time, it stays taken until its TTL. redlock_stats and the log have the
  * outcome. */
 REDLOCK_API int redlock_release(redlock_lock *lock);

@@ -18,7 +18,7 @@ lib_base = %D%/base/client_name.h %D%/base/clock.c %D%/base/clock.h %D%/base/dia
 	%D%/base/duration.c %D%/base/duration.h %D%/base/entropy.c %D%/base/entropy.h \
 	%D%/base/errors.c %D%/base/eventfd.h %D%/base/fork_check.c %D%/base/fork_check.h \
 	%D%/base/futex.c %D%/base/futex.h %D%/base/hash.c %D%/base/hash.h \
-	%D%/base/limits.c %D%/base/limits.h %D%/base/list.h %D%/base/mask.c %D%/base/mask.h %D%/base/prng.c %D%/base/prng.h \
+	%D%/base/limits.c %D%/base/limits.h %D%/base/openssl_gate.c %D%/base/openssl_gate.h %D%/base/list.h %D%/base/mask.c %D%/base/mask.h %D%/base/prng.c %D%/base/prng.h \
 	%D%/base/sha1.c %D%/base/sha1.h %D%/base/struct_abi.c %D%/base/struct_abi.h \
 	%D%/base/suggest.c %D%/base/suggest.h %D%/base/text.c %D%/base/text.h \
 	%D%/base/text_escape.c %D%/base/text_escape.h %D%/base/timer_heap.c \

@@ -122,6 +122,7 @@ check_PROGRAMS += $(check_tests)
 endif
 check_tests = %D%/core/test_refusal \
 	%D%/faults/test_refusals \
+	%D%/faults/test_tls_exit \
 	%D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_calls \
 	%D%/api/test_async_close %D%/api/test_err %D%/api/test_fork %D%/api/test_inspect \
 	%D%/api/test_inspect_owner %D%/api/test_oom %D%/api/test_process \

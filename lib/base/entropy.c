@@ -3,6 +3,7 @@
 
 #include "base/entropy.h"
 #include "base/limits.h"
+#include "base/openssl_gate.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -30,9 +31,12 @@ static bool draw_from_kernel(unsigned char *ret_bytes, size_t size)
 /* Its errors must not stay in the application's error queue; earlier errors must. */
 static bool draw_from_openssl(unsigned char *ret_bytes, size_t size)
 {
+    if (!rl_openssl_enter())
+        return false;
     ERR_set_mark();
     int done = RAND_bytes(ret_bytes, (int)size);
     ERR_pop_to_mark();
+    rl_openssl_leave();
     return done == 1;
 }
 

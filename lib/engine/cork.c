@@ -1,13 +1,16 @@
 /* cork.c - lazy releases: their requests stay in the nodes' output, corked, and leave with the
  * next request of any call. They wait for that RL_CORK_NS at the longest: then the event loop
- * or the background thread sends them. A process that ends by exit() sends them first.
+ * or the background thread sends them. A process that ends by exit() sends them first, and waits
+ * for the answers as redlock_close() does: a socket that is closed with bytes unread may take
+ * what was just sent along.
  */
 #include "config_auto.h"
 
-#include "engine/client.h"
+#include "engine/lease.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define EXIT_PATIENCE_NS RL_NS_PER_S /* at exit, for a mutex whose thread waits to run */
 
@@ -23,16 +26,35 @@ static bool lock_soon(pthread_mutex_t *mutex)
     return pthread_mutex_timedlock(mutex, &until) == 0;
 }
 
+/* Without callbacks: what they use may be gone by now. */
+static void see_off(redlock *client)
+{
+    const struct timespec moment = {.tv_nsec = RL_NS_PER_MS / 4};
+    int64_t now_ns = rl_client_now_ns(client);
+    int64_t until_ns = now_ns + client->config.linger_ms * RL_NS_PER_MS;
+    bool locked = true;
+    rl_loop_flush(client, now_ns);
+    while (locked && now_ns < until_ns && rl_leases_pending(client, now_ns)) {
+        pthread_mutex_unlock(&client->mutex); /* another thread may be at it */
+        nanosleep(&moment, NULL);
+        locked = lock_soon(&client->mutex);
+        if (locked) {
+            rl_loop_poll(client, false);
+            now_ns = rl_client_now_ns(client);
+            rl_loop_flush(client, now_ns);
+        }
+    }
+    if (locked)
+        pthread_mutex_unlock(&client->mutex);
+}
+
 static void flush_all_at_exit(void)
 {
     if (!lock_soon(&registry))
         return;
     RL_EACH (redlock, client, &registered, cork.entry) {
-        if (rl_forked(&client->identity.fork_check) || !lock_soon(&client->mutex))
-            continue;
-        if (client->cork.timer.at != 0) /* nothing has been sent since a release was corked */
-            rl_loop_flush(client, rl_client_now_ns(client));
-        pthread_mutex_unlock(&client->mutex);
+        if (!rl_forked(&client->identity.fork_check) && lock_soon(&client->mutex))
+            see_off(client);
     }
     pthread_mutex_unlock(&registry);
 }

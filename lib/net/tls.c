@@ -7,6 +7,7 @@
 #include "config_auto.h"
 
 #include "net/tls_internal.h"
+#include "base/openssl_gate.h"
 #include "base/wipe.h"
 
 #include <assert.h>
@@ -34,17 +35,9 @@ static bool expect_name(SSL *ssl, const struct rl_node_config *node)
     return SSL_set1_host(ssl, name) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1;
 }
 
-struct rl_tls *rl_tls_new(struct rl_tls_context *context, const struct rl_node_config *node,
-                          int fd)
+static bool begin_session(struct rl_tls *tls, const struct rl_node_config *node)
 {
-    assert(fd >= 0 && context->rules);
-    struct rl_tls *tls = calloc(1, sizeof(*tls));
-    if (!tls)
-        return NULL;
-    tls->fd = fd;
-    struct rl_tls_rules *rules = tls->rules = context->rules;
-    atomic_fetch_add(&rules->holders, 1);
-
+    const struct rl_tls_rules *rules = tls->rules;
     ERR_clear_error();
     tls->ssl = SSL_new(rules->ssl);
     BIO *bio = tls->ssl ? BIO_new(rules->wire) : NULL;
@@ -55,10 +48,30 @@ struct rl_tls *rl_tls_new(struct rl_tls_context *context, const struct rl_node_c
         SSL_set_connect_state(tls->ssl);
     }
     bool whole = bio && expect_name(tls->ssl, node);
-    if (!whole)
-        rl_tls_free_quietly(tls);
     ERR_clear_error(); /* an error that OpenSSL recovered from may be left as well */
-    return whole ? tls : NULL;
+    return whole;
+}
+
+struct rl_tls *rl_tls_new(struct rl_tls_context *context, const struct rl_node_config *node,
+                          int fd)
+{
+    assert(fd >= 0 && context->rules);
+    struct rl_tls *tls = calloc(1, sizeof(*tls));
+    if (!tls)
+        return NULL;
+    tls->fd = fd;
+    tls->rules = context->rules;
+    atomic_fetch_add(&tls->rules->holders, 1);
+
+    bool whole = false;
+    if (rl_openssl_enter()) {
+        whole = begin_session(tls, node);
+        rl_openssl_leave();
+    }
+    if (whole)
+        return tls;
+    rl_tls_free_quietly(tls);
+    return NULL;
 }
 
 void rl_tls_free(struct rl_tls *tls)
@@ -66,10 +79,11 @@ void rl_tls_free(struct rl_tls *tls)
     if (!tls)
         return;
     /* After an error, or in the middle of a record, nothing valid can be sent. */
-    if (tls->secured && !tls->failed && tls->held_len == 0) {
+    if (tls->secured && !tls->failed && tls->held_len == 0 && rl_openssl_enter()) {
         ERR_clear_error();
         SSL_shutdown(tls->ssl);
         ERR_clear_error();
+        rl_openssl_leave();
     }
     rl_tls_free_quietly(tls);
 }
@@ -82,13 +96,14 @@ void rl_tls_free_quietly(struct rl_tls *tls)
      * a change. Leak the session rather than walk through it. */
     if (tls->inside)
         return;
-    if (tls->ssl) {
+    if (tls->ssl && rl_openssl_enter()) {
         /* Otherwise OpenSSL would look for the session in the context's cache, under its
          * lock. */
         SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
         ERR_set_mark();
         SSL_free(tls->ssl);
         ERR_pop_to_mark();
+        rl_openssl_leave();
     }
     rl_tls_rules_free(tls->rules);
     rl_wipe(tls->held, tls->held_len);
@@ -173,10 +188,20 @@ static enum rl_tls_result leave(struct rl_tls *tls, int result)
     }
 }
 
-enum rl_tls_result rl_tls_handshake(struct rl_tls *tls)
+/* For each call that uses the session: false if it can't be used any more. */
+static bool begin(struct rl_tls *tls)
 {
     if (tls->failed)
-        return RL_TLS_FAILED;
+        return false;
+    if (rl_openssl_enter())
+        return true;
+    tls->failed = true;
+    snprintf(tls->text, sizeof(tls->text), RL_OPENSSL_GONE);
+    return false;
+}
+
+static enum rl_tls_result handshake(struct rl_tls *tls)
+{
     assert(!tls->secured && tls->held_len == 0);
     enter(tls);
     enum rl_tls_result result = leave(tls, SSL_do_handshake(tls->ssl));
@@ -191,6 +216,15 @@ enum rl_tls_result rl_tls_handshake(struct rl_tls *tls)
     assert(SSL_get_verify_result(tls->ssl) == X509_V_OK);
     tls->secured = true;
     return RL_TLS_OK;
+}
+
+enum rl_tls_result rl_tls_handshake(struct rl_tls *tls)
+{
+    if (!begin(tls))
+        return RL_TLS_FAILED;
+    enum rl_tls_result result = handshake(tls);
+    rl_openssl_leave();
+    return result;
 }
 
 /* Send what OpenSSL holds: the rest of a record, or a message of the protocol that a read had
@@ -223,7 +257,7 @@ enum rl_tls_result rl_tls_send(struct rl_tls *tls, const void *bytes, size_t len
     assert(bytes || len == 0);
 
     *ret_sent = 0;
-    if (tls->failed)
+    if (!begin(tls))
         return RL_TLS_FAILED;
     assert(tls->secured);
     enum rl_tls_result result = flush(tls);
@@ -242,6 +276,7 @@ enum rl_tls_result rl_tls_send(struct rl_tls *tls, const void *bytes, size_t len
         next += sent;
         *ret_sent += sent;
     }
+    rl_openssl_leave();
     return result;
 }
 
@@ -251,24 +286,27 @@ enum rl_tls_result rl_tls_recv(struct rl_tls *tls, void *bytes, size_t len, size
     assert(len > 0);
 
     *ret_got = 0;
-    if (tls->failed)
+    if (!begin(tls))
         return RL_TLS_FAILED;
     assert(tls->secured);
+    enum rl_tls_result result;
     /* No epoll shows the records that OpenSSL has read already: take all that fit. */
     do {
         size_t got = 0;
         enter(tls);
-        enum rl_tls_result result =
-            leave(tls, SSL_read_ex(tls->ssl, next + *ret_got, len - *ret_got, &got));
+        result = leave(tls, SSL_read_ex(tls->ssl, next + *ret_got, len - *ret_got, &got));
         *ret_got += got;
-        if (result != RL_TLS_OK)
-            /* Deliver the bytes before the end first; the next call reports the end. */
-            return *ret_got > 0 ? RL_TLS_OK : result;
-    } while (*ret_got < len && rl_tls_holds_more(tls));
-    return RL_TLS_OK;
+    } while (result == RL_TLS_OK && *ret_got < len && rl_tls_holds_more(tls));
+    rl_openssl_leave();
+    /* Deliver the bytes before the end first; the next call reports the end. */
+    return *ret_got > 0 ? RL_TLS_OK : result;
 }
 
 bool rl_tls_holds_more(const struct rl_tls *tls)
 {
-    return SSL_has_pending(tls->ssl) == 1;
+    if (!rl_openssl_enter())
+        return false;
+    bool more = SSL_has_pending(tls->ssl) == 1;
+    rl_openssl_leave();
+    return more;
 }

@@ -2,6 +2,7 @@
  * them. */
 #include "config_auto.h"
 
+#include "base/openssl_gate.h"
 #include "base/text_escape.h"
 #include "config/read_file.h"
 #include "net/tls_internal.h"
@@ -197,7 +198,7 @@ void rl_tls_take_error(int favourite_library, char *ret_text, size_t size)
         ERR_error_string_n(error, ret_text, size);
 }
 
-struct rl_tls_rules *rl_tls_rules_new(const struct rl_node_config *node, char *why_text,
+static struct rl_tls_rules *new_rules(const struct rl_node_config *node, char *why_text,
                                       size_t why_size)
 {
     const struct why why = {why_text, why_size};
@@ -237,14 +238,29 @@ struct rl_tls_rules *rl_tls_rules_new(const struct rl_node_config *node, char *w
     return rules;
 }
 
+struct rl_tls_rules *rl_tls_rules_new(const struct rl_node_config *node, char *why_text,
+                                      size_t why_size)
+{
+    if (!rl_openssl_enter()) {
+        snprintf(why_text, why_size, RL_OPENSSL_GONE);
+        return NULL;
+    }
+    struct rl_tls_rules *rules = new_rules(node, why_text, why_size);
+    rl_openssl_leave();
+    return rules;
+}
+
 void rl_tls_rules_free(struct rl_tls_rules *rules)
 {
     if (!rules || atomic_fetch_sub(&rules->holders, 1) != 1)
         return;
     assert(atomic_load(&rules->holders) == 0);
-    ERR_set_mark();
-    SSL_CTX_free(rules->ssl);
-    ERR_pop_to_mark();
-    BIO_meth_free(rules->wire);
+    if (rl_openssl_enter()) {
+        ERR_set_mark();
+        SSL_CTX_free(rules->ssl);
+        ERR_pop_to_mark();
+        BIO_meth_free(rules->wire);
+        rl_openssl_leave();
+    }
     free(rules);
 }

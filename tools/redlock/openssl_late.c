@@ -56,6 +56,8 @@ typedef unsigned long ssl_options;
             ENGINE *e),                                                                        \
            (d, n, m, s, t, e))                                                                 \
     RESULT(const EVP_MD *, EVP_sha1, (void), ())                                               \
+    RESULT(int, OPENSSL_atexit, (void (*f)(void)), (f))                                        \
+    RESULT(int, OPENSSL_init_ssl, (uint64_t o, const OPENSSL_INIT_SETTINGS *s), (o, s))        \
     RESULT(const char *, OpenSSL_version, (int t), (t))                                        \
     RESULT(unsigned long, OpenSSL_version_num, (void), ())                                     \
     RESULT(int, RAND_bytes, (unsigned char *b, int n), (b, n))                                 \

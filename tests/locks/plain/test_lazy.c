@@ -4,6 +4,7 @@
 #include "config_auto.h"
 
 #include "clients.h"
+#include "proxy.h"
 #include "told.h"
 
 #include <poll.h>
@@ -205,6 +206,51 @@ START_TEST(exit_sends_it)
 }
 END_TEST
 
+/* Takes a lock, says so, and releases it when it is told to: then it exits. */
+static void live_until_told(const char *path, int told_by, int tells)
+{
+    redlock *client = NULL;
+    redlock_options options = lazily();
+    redlock_lock *lock = NULL;
+    char byte = 0;
+    if (redlock_open(path, NULL, &client) || redlock_try(client, "name", &options, &lock) ||
+        write(tells, &byte, 1) != 1 || read(told_by, &byte, 1) != 1)
+        _exit(1);
+    exit(redlock_release(lock));
+}
+
+START_TEST(exit_waits_for_master_whose_connection_is_being_made)
+{
+    struct proxy *proxies[3];
+    int to_child[2], from_child[2], status;
+    char byte = 0;
+    if (!CHILD_MAY_START_THREADS)
+        return;
+    open_clients(3, NULL);
+    const char *path = proxies_start(masters, proxies, false, "linger 10s\nbackground always\n");
+    ck_assert(pipe(to_child) == 0 && pipe(from_child) == 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        live_until_told(path, to_child[0], from_child[1]);
+    ck_assert_int_eq(read(from_child[0], &byte, 1), 1);
+    ck_assert(is_everywhere("name"));
+    unsigned before = proxy_connections(proxies[2]);
+    proxy_delay(proxies[2], PROXY_ALL, PROXY_BACK, 200);
+    proxy_cut(proxies[2], PROXY_ALL, false);
+    ck_assert(wait_until(proxy_connections(proxies[2]) > before, 5000));
+    ck_assert_int_eq(write(to_child[1], &byte, 1), 1);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(WIFEXITED(status), "%d", status);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
+    for (int i = 0; i < 2; i++) {
+        close(to_child[i]);
+        close(from_child[i]);
+    }
+    proxies_stop(proxies, 3);
+    close_clients();
+}
+END_TEST
+
 /* What waits in the parent is the parent's. */
 START_TEST(exit_of_child_sends_nothing)
 {
@@ -257,6 +303,7 @@ int main(void)
     tcase_add_test(tests, release_by_another_thread_wakes_loop);
     tcase_add_test(tests, close_sends_it);
     tcase_add_test(tests, exit_sends_it);
+    tcase_add_test(tests, exit_waits_for_master_whose_connection_is_being_made);
     tcase_add_test(tests, exit_of_child_sends_nothing);
     tcase_add_test(tests, needs_somebody_to_send_it);
     suite_add_tcase(suite, tests);
