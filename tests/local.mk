@@ -217,7 +217,7 @@ fuzz_link = %D%/fuzz/input_link.c %D%/fuzz/input_link.h
 %C%_fuzz_fuzz_reply_SOURCES = %D%/fuzz/fuzz_reply.c $(fuzz_link)
 %C%_node_test_usual_reply_SOURCES = %D%/node/test_usual_reply.c $(fuzz_link)
 %C%_fuzz_fuzz_sub_SOURCES = %D%/fuzz/fuzz_sub.c $(fuzz_link)
-EXTRA_DIST += %D%/fuzz/fuzz.sh %D%/fuzz/corpus
+EXTRA_DIST += %D%/fuzz/fuzz.sh %D%/fuzz/reply.dict %D%/fuzz/corpus
 
 # Links, and system calls that do as a test wants: no other test must have these.
 link_scene = %D%/support/link_scene.c %D%/support/link_scene.h

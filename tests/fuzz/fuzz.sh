@@ -47,6 +47,8 @@ cd "$top/build/fuzz"
 # Memory that comes back at once, from the system or the sanitizer, is most of what an input costs.
 export GLIBC_TUNABLES=glibc.malloc.trim_threshold=67108864:glibc.malloc.top_pad=16777216
 export ASAN_OPTIONS="quarantine_size_mb=1:malloc_context_size=4:${ASAN_OPTIONS:-}"
+words=$top/tests/fuzz/$target.dict
+[ ! -f "$words" ] || options="$options -dict=$words"
 # shellcheck disable=SC2086 # words are wanted
 exec "$top/$dir/fuzz_$target" -runs="$runs" -max_len="${FUZZ_MAX_LEN:-4096}" -timeout=10 \
     -print_final_stats=1 $options -artifact_prefix="$top/build/fuzz/" \

@@ -5,7 +5,8 @@
  * to a request grants it.
  *
  * The input is a list of steps: a byte that says what happens, a byte for how much, and for
- * some steps so many bytes of the master's. With a fuzzer: see fuzz.sh. */
+ * some steps so many bytes of the master's. Its last byte says which settings the client has.
+ * With a fuzzer: see fuzz.sh. */
 #include "config_auto.h"
 
 #include "base/clock.h"
@@ -101,11 +102,23 @@ static void on_disagrees(void *owner, struct rl_node *node, const struct rl_list
     REQUIRE(other->nodes >= 1 && other->nodes <= REDLOCK_NODES_MAX);
 }
 
+/* As engine/certify.c does first. */
+static void on_certified(void *owner, struct rl_node *node, const struct rl_certificate *told,
+                         int64_t now_ns)
+{
+    static uint64_t changes;
+    (void)owner, (void)now_ns;
+    REQUIRE(node->settings->fencing_strict);
+    (void)rl_certificate_learn(&node->fence.certificate, told, &changes);
+    input_shown(rl_node_fence_why(node));
+}
+
 static void on_voided(void *owner, struct rl_node *node, int64_t now_ns)
 {
     (void)owner;
     REQUIRE(node->mode == RL_GREETING || node->mode == RL_UP);
-    REQUIRE(node->clock_why[0] && now_ns == node->clock_void_ns);
+    REQUIRE(rl_guard_marks(node->settings->guard) ||
+            (node->clock_why[0] && now_ns == node->clock_void_ns));
 }
 
 static const struct rl_node_events events = {
@@ -117,6 +130,7 @@ static const struct rl_node_events events = {
     .pinged = on_pinged,
     .disagrees = on_disagrees,
     .voided = on_voided,
+    .certified = on_certified,
     .changed = on_changed,
     .log = input_log,
 };
@@ -153,8 +167,10 @@ static void ask(struct rl_node *node, enum rl_verb verb, bool native, bool fence
         .verb = rl_verb_of(verb),
         .script = verb,
         .number = script_of(verb, fenced),
-        .native = native && verb == RL_ACQUIRE,
+        .native = native && verb == RL_ACQUIRE && node->settings->guard != RL_GUARD_STRICT,
     };
+    inflight.certified = node->settings->fencing_strict && !inflight.native &&
+                         inflight.number >= RL_SCRIPTS_UNFENCED && inflight.verb == RL_ACQUIRE;
     inflight.by_token =
         inflight.native || rl_script_kind(inflight.number)->script[verb].echoes_token;
     if (inflight.by_token) {
@@ -167,6 +183,28 @@ static void ask(struct rl_node *node, enum rl_verb verb, bool native, bool fence
                              &inflight);
 }
 
+#define RUN_ID "0123456789abcdef0123456789abcdef01234567"
+
+/* The right answer to a script of the connection's own. */
+static void answer_own(const struct rl_inflight *oldest, char *ret_bytes, size_t size)
+{
+    static const char marker[] = RUN_ID " " RUN_ID " 0 init";
+    const char *own = oldest->nonce;
+    if (oldest->type == RL_REQUEST_JOIN)
+        snprintf(ret_bytes, size,
+                 "*5\r\n$16\r\n%.16s\r\n$40\r\n" RUN_ID "\r\n$4\r\ninit\r\n:0\r\n"
+                 "$%zu\r\n%s\r\n",
+                 own, sizeof(marker) - 1, marker);
+    else if (oldest->type == RL_REQUEST_LISTS)
+        snprintf(ret_bytes, size, "*3\r\n$16\r\n%.16s\r\n:0\r\n$0\r\n\r\n", own);
+    else if (oldest->type == RL_REQUEST_FENCE)
+        snprintf(ret_bytes, size,
+                 "*4\r\n$16\r\n%.16s\r\n$9\r\ncertified\r\n$32\r\n%.16s%.16s\r\n:1\r\n", own,
+                 "0123456789abcdef", own);
+    else
+        snprintf(ret_bytes, size, "+OK\r\n");
+}
+
 /* The right answer to the oldest question, so that the fuzzer gets past the greeting, and
  * to grants. */
 static void answer_well(struct rl_node *node, int64_t now_ns)
@@ -174,7 +212,7 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
     char bytes[512], info[256];
     /* Its clock is set forward again and again. */
     int len = snprintf(info, sizeof(info),
-                       "run_id:0123456789abcdef0123456789abcdef01234567\r\n"
+                       "run_id:" RUN_ID "\r\n"
                        "uptime_in_seconds:100000\r\nrole:master\r\n"
                        "server_time_usec:%llu\r\n",
                        1700000000000000ULL + put_count * 1000000000ULL);
@@ -184,7 +222,7 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
     if (oldest->type == RL_REQUEST_INFO)
         snprintf(bytes, sizeof(bytes), "$%zu\r\n%s\r\n", (size_t)len, info);
     else if (oldest->type != RL_REQUEST_VERB)
-        snprintf(bytes, sizeof(bytes), "+OK\r\n");
+        answer_own(oldest, bytes, sizeof(bytes));
     else if (oldest->native) {
         bool awaited = oldest->set_reply == RL_SET_AWAITED;
         grant_was_exact = awaited || oldest->set_reply == RL_SET_OK;
@@ -226,7 +264,8 @@ static void answer_pair(struct rl_node *node, uint8_t which, int64_t now_ns)
 }
 
 /* To the oldest question, in its name, whatever the input makes of the rest: up to seven
- * elements of any type. How much of the input that took. */
+ * elements of any type. A connection's own scripts have no minus. How much of the input that
+ * took. */
 static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t *data,
                              size_t size, int64_t now_ns)
 {
@@ -234,7 +273,9 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
     char bytes[RL_REPLY_ELEMENTS_MAX * ELEMENT_MAX], *at = bytes;
     size_t used = 0;
     struct rl_inflight *oldest = rl_connection_oldest(rl_node_connection(node));
-    if (!oldest || oldest->type != RL_REQUEST_VERB)
+    bool own = oldest && (oldest->type == RL_REQUEST_JOIN || oldest->type == RL_REQUEST_LISTS ||
+                          oldest->type == RL_REQUEST_FENCE);
+    if (!oldest || (oldest->type != RL_REQUEST_VERB && !own))
         return 0;
     if (oldest->native) {
         answer_pair(node, count, now_ns);
@@ -245,7 +286,8 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
     if (!alone)
         at += snprintf(at, ELEMENT_MAX, "*%u\r\n", count + 1U);
     size_t proof_len; /* 16 of both kinds */
-    at += snprintf(at, ELEMENT_MAX, alone ? "$16\r\n%.16s\r\n" : "$17\r\n%.16s-\r\n",
+    at += snprintf(at, ELEMENT_MAX,
+                   alone || own ? "$16\r\n%.16s\r\n" : "$17\r\n%.16s-\r\n",
                    rl_inflight_proof(oldest, &proof_len));
     grant_was_exact =
         alone ? oldest->script != RL_INSPECT &&
@@ -282,8 +324,11 @@ static void answer_echoing(struct rl_node *node, uint8_t how, int64_t now_ns)
     receive(node, node->current, bytes, len, now_ns);
 }
 
-static void settle(struct rl_node_settings *settings, struct rl_prng *prng)
+/* `drawn`: the input's last byte. */
+static void settle(struct rl_node_settings *settings, struct rl_prng *prng, uint8_t drawn)
 {
+    static const int agreements[] = {REDLOCK_AGREEMENT_OFF, REDLOCK_AGREEMENT_WARN,
+                                     REDLOCK_AGREEMENT_REFUSE, REDLOCK_AGREEMENT_OFF};
     static struct rl_clock clock;
     atomic_store(&clock.added_ns, 0);
     atomic_store(&clock.seen_ns, 0);
@@ -296,7 +341,12 @@ static void settle(struct rl_node_settings *settings, struct rl_prng *prng)
         .stall_limit_ns = RL_NS_PER_S,
         .drain_limit_ns = 10 * RL_NS_PER_S,
         .guard_window_ns = 10 * RL_NS_PER_S,
-        .guard = true,
+        .drift_factor = 0.01,
+        .check_ns = RL_NS_PER_S,
+        .guard = RL_GUARD_OFF + drawn % 4,
+        .fencing_strict = drawn / 4U % 2,
+        .lists = {.agreement = agreements[drawn / 8U % 4],
+                  .own = {.nodes = 1, .max_ttl_ms = 10000, .drift_ppm = 10000}},
         .connection_name = "fuzz",
     };
 }
@@ -373,7 +423,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input_secret = NULL;
     nonce = hash(data, size); /* so that no input can name it */
     rl_nonce_text(~nonce, token);
-    settle(&settings, &prng);
+    settle(&settings, &prng, size > 0 ? data[size - 1] : 0);
     if (size > 0 && data[0] & 1)
         config.password = (char *)(uintptr_t)(input_secret = INPUT_SECRET);
     if (rl_node_init(&node, 0, &config, &settings, -1, -1, why, sizeof(why)) != 0)

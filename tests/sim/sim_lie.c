@@ -206,7 +206,8 @@ static const char *element_end(const char *at, const char *end)
 /* The first bulk of 16 bytes or more: a nonce or a token, with a minus behind it or without. */
 static void find_proof(const struct sim_text *out, const char **ret_proof, size_t *ret_len)
 {
-    const char *at = out->len > 0 && out->bytes[0] == '*' ? strchr(out->bytes, '\n') + 1 : out->bytes;
+    bool array = out->len > 0 && out->bytes[0] == '*';
+    const char *at = array ? strchr(out->bytes, '\n') + 1 : out->bytes;
     *ret_proof = "0000000000000000";
     *ret_len = 16;
     if (out->len == 0 || *at != '$' || strtol(at + 1, NULL, 10) < 16)
