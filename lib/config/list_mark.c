@@ -4,6 +4,7 @@
 #include "config/list_mark.h"
 
 #include "base/duration.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -11,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DIGITS_MAX 13 /* of the longest duration */
+#define DIGITS_MAX 13 /* of any number that is written */
+#define DRIFT_MAX_PPM 999999
 #define HASH_DIGITS 8
 #define STRICT_WORD "certified" /* behind the guard's: fencing strict */
 
@@ -51,6 +53,10 @@ void rl_list_mark_of(const struct rl_config *config, struct rl_list_mark *ret_ma
 
 void rl_list_mark_write(const struct rl_list_mark *mark, char ret_text[RL_LIST_MARK_MAX + 1])
 {
+    if (mark->other[0]) {
+        memcpy(ret_text, mark->other, sizeof(mark->other));
+        return;
+    }
     int len =
         snprintf(ret_text, RL_LIST_MARK_MAX + 1,
                  "n%u-ttl%" PRId64 "-drift%" PRId64 "-%s%s-%08" PRIx32, mark->nodes,
@@ -66,7 +72,9 @@ void rl_list_mark_compare(const struct rl_list_mark *its, const struct rl_list_m
     char its_ttl[RL_DURATION_TEXT_MAX], own_ttl[RL_DURATION_TEXT_MAX];
     rl_duration_format(its->max_ttl_ms, its_ttl);
     rl_duration_format(own->max_ttl_ms, own_ttl);
-    if (its->nodes != own->nodes)
+    if (its->other[0])
+        snprintf(ret_text, size, "it is of another version of this library");
+    else if (its->nodes != own->nodes)
         snprintf(ret_text, size, "its list has %u masters, this one %u", its->nodes,
                  own->nodes);
     else if (its->max_ttl_ms != own->max_ttl_ms)
@@ -113,13 +121,16 @@ static bool take_hash(struct rl_cursor *cursor, uint32_t *ret_hash)
     return true;
 }
 
-bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_mark)
+/* What this version writes. */
+static bool read_own(struct rl_cursor cursor, struct rl_list_mark *ret_mark)
 {
-    struct rl_cursor cursor = {text, text + len};
     int64_t nodes;
+    *ret_mark = (struct rl_list_mark){.nodes = 0};
     if (!take_number(&cursor, "n", &nodes) || nodes < 1 || nodes > REDLOCK_NODES_MAX ||
         !take_number(&cursor, "ttl", &ret_mark->max_ttl_ms) ||
-        !take_number(&cursor, "drift", &ret_mark->drift_ppm))
+        ret_mark->max_ttl_ms > RL_TTL_LIMIT_MS ||
+        !take_number(&cursor, "drift", &ret_mark->drift_ppm) ||
+        ret_mark->drift_ppm > DRIFT_MAX_PPM)
         return false;
     ret_mark->nodes = (unsigned)nodes;
     for (int i = RL_GUARD_OFF; i <= RL_GUARD_STRICT; i++) {
@@ -130,4 +141,40 @@ bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_ma
         return rl_skip(&cursor, "-") && take_hash(&cursor, &ret_mark->addresses);
     }
     return false;
+}
+
+/* Digits, one or more, of any length. */
+static bool skip_digits(struct rl_cursor *cursor)
+{
+    const char *begin = cursor->at;
+    while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9')
+        cursor->at++;
+    return cursor->at > begin;
+}
+
+/* How the marks of all versions begin, and what else they consist of. */
+static bool is_mark(struct rl_cursor cursor)
+{
+    if (cursor.end - cursor.at > RL_LIST_MARK_MAX || !rl_skip(&cursor, "n") ||
+        !skip_digits(&cursor) || !rl_skip(&cursor, "-ttl") || !skip_digits(&cursor) ||
+        !rl_skip(&cursor, "-") || cursor.at == cursor.end)
+        return false;
+    for (; cursor.at < cursor.end; cursor.at++) {
+        char at = rl_lower(*cursor.at);
+        if (at != '-' && !(at >= '0' && at <= '9') && !(at >= 'a' && at <= 'z'))
+            return false;
+    }
+    return true;
+}
+
+bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_mark)
+{
+    const struct rl_cursor cursor = {text, text + len};
+    if (!is_mark(cursor))
+        return false;
+    if (!read_own(cursor, ret_mark)) {
+        *ret_mark = (struct rl_list_mark){.nodes = 0};
+        memcpy(ret_mark->other, text, len);
+    }
+    return true;
 }

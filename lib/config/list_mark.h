@@ -1,12 +1,21 @@
 /* list_mark.h - what all clients of one name must have in common, in one word:
  * "n5-ttl30000-drift10000-guard-1f2e3d4c". It is a part of the name of each connection
- * (base/client_name.h), so that masters can show clients with another node list. Core: pure. */
+ * (base/client_name.h), so that masters can show clients with another node list. Core: pure.
+ *
+ * Marks of all versions begin alike, and lists_join.lua looks at no more than this:
+ *
+ *   mark = "n" digits "-ttl" digits "-" rest     RL_LIST_MARK_MAX bytes at the most
+ *   rest = letters, digits and dashes            one or more
+ *
+ * What has this shape, and is not what this version writes, is of another version. */
 #ifndef RL_LIST_MARK_H
 #define RL_LIST_MARK_H
 
 #include "config/config.h"
 
 #include <stddef.h>
+
+#define RL_LIST_MARK_MAX 63 /* bytes */
 
 struct rl_list_mark {
     unsigned nodes;
@@ -15,9 +24,8 @@ struct rl_list_mark {
     int guard;          /* enum rl_guard */
     uint32_t addresses; /* of rl_node_mark(), in any order */
     bool strict;        /* fencing strict */
+    char other[RL_LIST_MARK_MAX + 1]; /* of another version: the whole word; the rest is 0 */
 };
-
-#define RL_LIST_MARK_MAX 63 /* bytes */
 
 /* "on", "marker", ...: as in a node list. */
 const char *rl_guard_word(int guard);
@@ -34,7 +42,7 @@ void rl_list_mark_write(const struct rl_list_mark *mark, char ret_text[RL_LIST_M
 void rl_list_mark_compare(const struct rl_list_mark *its, const struct rl_list_mark *own,
                           char ret_text[RL_LIST_DIFFERENCE_MAX]);
 
-/* False: it is no such word. */
+/* False: it is no mark of any version. */
 bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_mark);
 
 #endif

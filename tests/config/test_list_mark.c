@@ -1,6 +1,7 @@
 /* test_list_mark.c - what clients of one list have in common, as a word. */
 #include "config_auto.h"
 
+#include "base/limits.h"
 #include "config/list_mark.h"
 #include "suite.h"
 
@@ -54,12 +55,12 @@ START_TEST(address_database_and_socket_count)
 END_TEST
 
 static const struct rl_list_mark marks[] = {
-    {5, 30000, 10000, RL_GUARD_ON, 0x1f2e3d4c, false},
-    {1, 1, 0, RL_GUARD_OFF, 0, false},
-    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, RL_GUARD_MARKER, 0xffffffff, false},
-    {3, 5000, 10000, RL_GUARD_ON, 5, true},
-    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, RL_GUARD_MARKER, 0xffffffff, true},
-    {REDLOCK_NODES_MAX, RL_DURATION_MAX_MS, 999999, RL_GUARD_STRICT, 0xffffffff, true},
+    {5, 30000, 10000, RL_GUARD_ON, 0x1f2e3d4c, false, ""},
+    {1, 1, 0, RL_GUARD_OFF, 0, false, ""},
+    {REDLOCK_NODES_MAX, RL_TTL_LIMIT_MS, 999999, RL_GUARD_MARKER, 0xffffffff, false, ""},
+    {3, 5000, 10000, RL_GUARD_ON, 5, true, ""},
+    {REDLOCK_NODES_MAX, RL_TTL_LIMIT_MS, 999999, RL_GUARD_MARKER, 0xffffffff, true, ""},
+    {REDLOCK_NODES_MAX, RL_TTL_LIMIT_MS, 999999, RL_GUARD_STRICT, 0xffffffff, true, ""},
 };
 
 START_TEST(what_is_written_is_read)
@@ -75,7 +76,24 @@ START_TEST(what_is_written_is_read)
     ck_assert_uint_eq(read.addresses, marks[_i].addresses);
     ck_assert_int_eq(read.strict, marks[_i].strict);
     for (size_t len = 0; len < strlen(text); len++)
-        ck_assert_msg(!rl_list_mark_read(text, len, &read), "%.*s", (int)len, text);
+        ck_assert_msg(!rl_list_mark_read(text, len, &read) || read.other[0], "%.*s", (int)len,
+                      text);
+}
+END_TEST
+
+START_TEST(fencing_of_list_is_told)
+{
+    struct rl_config config = {
+        .nodes = nodes, .node_count = 3, .max_ttl_ms = 30000, .guard = RL_GUARD_ON};
+    struct rl_list_mark clock, strict;
+    char text[RL_LIST_MARK_MAX + 1];
+    config.fencing = REDLOCK_FENCING_CLOCK;
+    rl_list_mark_of(&config, &clock);
+    config.fencing = REDLOCK_FENCING_STRICT;
+    rl_list_mark_of(&config, &strict);
+    ck_assert(!clock.strict && strict.strict);
+    rl_list_mark_write(&strict, text);
+    ck_assert_msg(strstr(text, "-guardcertified-") != NULL, "%s", text);
 }
 END_TEST
 
@@ -91,13 +109,14 @@ static const struct {
     struct rl_list_mark its;
     const char *text;
 } differences[] = {
-    {{3, 20000, 0, RL_GUARD_OFF, 1, false}, "its list has 3 masters, this one 5"},
-    {{5, 20000, 0, RL_GUARD_OFF, 1, false}, "its max-ttl is 20s, here 30s"},
-    {{5, 30000, 0, RL_GUARD_OFF, 1, false}, "its guard is off, here on"},
-    {{5, 30000, 0, RL_GUARD_STRICT, 1, false}, "its guard is strict, here on"},
-    {{5, 30000, 50000, RL_GUARD_ON, 1, true}, "its fencing is strict, here clock"},
-    {{5, 30000, 50000, RL_GUARD_ON, 1, false}, "its drift-factor is 0.050000, here 0.010000"},
-    {{5, 30000, 10000, RL_GUARD_ON, 1, false},
+    {{3, 20000, 0, RL_GUARD_OFF, 1, false, ""}, "its list has 3 masters, this one 5"},
+    {{5, 20000, 0, RL_GUARD_OFF, 1, false, ""}, "its max-ttl is 20s, here 30s"},
+    {{5, 30000, 0, RL_GUARD_OFF, 1, false, ""}, "its guard is off, here on"},
+    {{5, 30000, 0, RL_GUARD_STRICT, 1, false, ""}, "its guard is strict, here on"},
+    {{5, 30000, 50000, RL_GUARD_ON, 1, true, ""}, "its fencing is strict, here clock"},
+    {{5, 30000, 50000, RL_GUARD_ON, 1, false, ""},
+     "its drift-factor is 0.050000, here 0.010000"},
+    {{5, 30000, 10000, RL_GUARD_ON, 1, false, ""},
      "it names other masters, or other databases of them"},
 };
 
@@ -119,15 +138,50 @@ START_TEST(first_difference_is_told)
 }
 END_TEST
 
-static const char *const others[] = {
-    "n0-ttl1-drift1-guard-00000000",  "n65-ttl1-drift1-guard-00000000",
-    "n-ttl1-drift1-guard-00000000",   "n1-ttl12345678901234-drift1-guard-00000000",
-    "n1-ttl1-drift1-Guard-00000000",  "n1-ttl1-drift1-guard-0000000g",
-    "n1-ttl1-drift1-guard-000000000", "n1-ttl-1-drift1-guard-00000000",
-    "n1_ttl1-drift1-guard-00000000",  "m1-ttl1-drift1-guard-00000000",
-    "n1-ttl1-drift1-guard00000000",   "n1-ttl1-drift1--00000000",
+/* What a later version may write: it begins as all do. */
+static const char *const later[] = {
+    "n3-ttl3000-drift10000-paranoid-1f2e3d4c",
+    "n3-ttl3000-drift10000-guard-1f2e3d4c-more",
+    "n0-ttl1-drift1-guard-00000000",
+    "n65-ttl1-drift1-guard-00000000",
+    "n99999999999999999999-ttl1-drift1-guard-00000000",
+    "n1-ttl12345678901234-drift1-guard-00000000",
+    "n1-ttl604800001-drift1-guard-00000000",
+    "n1-ttl1-drift1000000-guard-00000000",
+    "n1-ttl1-drift1-Guard-00000000",
+    "n1-ttl1-drift1-guard-0000000g",
+    "n1-ttl1-drift1-guard-000000000",
+    "n1-ttl1-drift1-guard00000000",
+    "n1-ttl1-drift1--00000000",
+    "n1-ttl1-x",
 };
-#define OTHERS (int)(sizeof(others) / sizeof(others[0]))
+
+START_TEST(later_version_is_known_as_such)
+{
+    struct rl_list_mark read, own = marks[0];
+    char text[RL_LIST_MARK_MAX + 1], difference[RL_LIST_DIFFERENCE_MAX];
+    ck_assert_msg(rl_list_mark_read(later[_i], strlen(later[_i]), &read), "%s", later[_i]);
+    ck_assert_str_eq(read.other, later[_i]);
+    rl_list_mark_write(&read, text);
+    ck_assert_str_eq(text, later[_i]);
+    rl_list_mark_compare(&read, &own, difference);
+    ck_assert_str_eq(difference, "it is of another version of this library");
+}
+END_TEST
+
+static const char *const others[] = {
+    "n-ttl1-drift1-guard-00000000",
+    "n1-ttl-1-drift1-guard-00000000",
+    "n1_ttl1-drift1-guard-00000000",
+    "m1-ttl1-drift1-guard-00000000",
+    "n1-ttl1-",
+    "n1-ttl1-drift1_guard",
+    "n1-ttl1-drift1 guard",
+    "n1-ttl1-guard\xff",
+    "n1-ttl1-012345678901234567890123456789012345678901234567890123456789",
+    "",
+};
+#define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
 
 START_TEST(other_words_are_refused)
 {
@@ -142,12 +196,15 @@ int main(void)
     TCase *cases = tcase_create("word");
     tcase_add_test(cases, order_and_user_do_not_count);
     tcase_add_test(cases, address_database_and_socket_count);
-    tcase_add_loop_test(cases, what_is_written_is_read, 0, 3);
+    tcase_add_loop_test(cases, what_is_written_is_read, 0,
+                        (int)(sizeof(marks) / sizeof(marks[0])));
+    tcase_add_test(cases, fencing_of_list_is_told);
     tcase_add_test(cases, word_is_readable);
     tcase_add_test(cases, fencing_of_both_is_told);
     tcase_add_loop_test(cases, first_difference_is_told, 0,
                         (int)(sizeof(differences) / sizeof(differences[0])));
-    tcase_add_loop_test(cases, other_words_are_refused, 0, OTHERS);
+    tcase_add_loop_test(cases, later_version_is_known_as_such, 0, COUNT(later));
+    tcase_add_loop_test(cases, other_words_are_refused, 0, COUNT(others));
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }

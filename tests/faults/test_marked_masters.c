@@ -68,6 +68,31 @@ START_TEST(marked_masters_vote_at_once)
 }
 END_TEST
 
+/* Its keys are there, whatever else it says of them. */
+START_TEST(marker_of_later_version_costs_no_vote)
+{
+    static const char *const more[] = {"awordofmorethanfifteenletters", "durable 0123456789",
+                                       "init; since=5, by \"ops\""};
+    static const char *const guards[] = {"guard marker\n", "guard strict\n"};
+    char settings[128], marker[192];
+    start_marked(3);
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(marker, sizeof(marker), "%.99s",
+                 master_do(masters, i, "GET", RL_MARKER_KEY, NULL).text);
+        char *word = strrchr(marker, ' ') + 1;
+        snprintf(word, sizeof(marker) - (size_t)(word - marker), "%s", more[_i / 2]);
+        master_do(masters, i, "SET", RL_MARKER_KEY, marker, NULL);
+    }
+    snprintf(settings, sizeof(settings), "%s%s", guards[_i % 2], "max-ttl 3s\nttl 1s\n");
+    redlock *client = client_open(masters_guarded_file(masters, settings));
+    ck_assert_uint_eq(client_ready(client), 3);
+    expect_lock(client, 0);
+    ck_assert_str_eq(master_do(masters, 2, "GET", RL_MARKER_KEY, NULL).text, marker);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 /* Nobody can tell a new master from one that was emptied. */
 START_TEST(unmarked_masters_vote_after_longest_lease)
 {
@@ -399,6 +424,7 @@ int main(void)
           *beside = tcase_create("beside");
     TCase *cases[] = {joining, connected, beside};
     tcase_add_test(joining, marked_masters_vote_at_once);
+    tcase_add_loop_test(joining, marker_of_later_version_costs_no_vote, 0, 6);
     tcase_add_test(joining, unmarked_masters_vote_after_longest_lease);
     tcase_add_test(joining, flushed_masters_do_not_vote_within_ttl_for_newcomer);
     tcase_add_test(joining, restarted_masters_do_not_vote_within_ttl);

@@ -192,6 +192,45 @@ START_TEST(each_other_list_is_told)
 }
 END_TEST
 
+/* What a later version may leave there. */
+static const char *const later[] = {
+    "n3-ttl3000-drift10000-paranoid-1f2e3d4c",
+    "n65-ttl3000-drift10000-guard-1f2e3d4c",
+    "n3-ttl9999999999999-drift1-later-00000000",
+    "n3-ttl3000-sentinels3-drift10000-guard-1f2e3d4c",
+};
+#define LATER (int)(sizeof(later) / sizeof(later[0]))
+
+static void show_mark(const char *mark)
+{
+    char value[32];
+    for (unsigned i = 0; i < masters->n; i++) {
+        snprintf(value, sizeof(value), "%.10s000",
+                 master_do(masters, i, "TIME", NULL).text); /* seconds come first */
+        ck_assert_int_eq(
+            master_do(masters, i, "HSET", RL_LISTS_KEY, mark, value, NULL).number, 1);
+    }
+}
+
+START_TEST(later_version_is_told_once_and_costs_no_vote)
+{
+    static struct lines lines;
+    show_mark(later[_i]);
+    redlock *client = open_noting(WARN, 0, 2, "", &lines);
+    ck_assert_uint_eq(client_ready(client), 3);
+    expect_lock(client, 0);
+    ck_assert_uint_eq(lines.count, 1);
+    ck_assert_uint_eq(lines_with(&lines, later[_i]), 1);
+    ck_assert_uint_eq(lines_with(&lines, "it is of another version of this library"), 1);
+    ck_assert_uint_eq(client_stats(client).other_lists, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_int_eq(client_state(client, i, text), REDLOCK_NODE_READY);
+        expect_text("warning: another list of nodes is in use here: n");
+    }
+    redlock_close(client);
+}
+END_TEST
+
 /* The same number of masters, of which two are the same ones. */
 START_TEST(other_masters_are_told_where_lists_meet)
 {
@@ -220,6 +259,16 @@ START_TEST(master_that_has_met_another_list_does_not_vote)
     }
     redlock_close(five);
     redlock_close(three);
+}
+END_TEST
+
+/* Nobody can say whether its list is the same. */
+START_TEST(later_version_has_another_list)
+{
+    show_mark(later[_i]);
+    redlock *client = open_list(REFUSE, 0, 2);
+    expect_none(client, "it is of another version of this library");
+    redlock_close(client);
 }
 END_TEST
 
@@ -425,9 +474,11 @@ int main(void)
     TCase *cases[] = {warn, refuse, unseen};
     tcase_add_test(warn, clients_of_one_list_are_told_nothing);
     tcase_add_loop_test(warn, other_list_is_told_once_and_costs_no_vote, 0, OTHERS);
+    tcase_add_loop_test(warn, later_version_is_told_once_and_costs_no_vote, 0, LATER);
     tcase_add_test(warn, each_other_list_is_told);
     tcase_add_test(warn, other_masters_are_told_where_lists_meet);
     tcase_add_test(refuse, master_that_has_met_another_list_does_not_vote);
+    tcase_add_loop_test(refuse, later_version_has_another_list, 0, LATER);
     tcase_add_test(refuse, both_refuse_while_both_run);
     tcase_add_test(refuse, idle_client_looks_before_it_asks_for_votes);
     tcase_add_test(refuse, mark_outlives_its_client_by_longest_lease);

@@ -99,7 +99,7 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 static void on_disagrees(void *owner, struct rl_node *node, const struct rl_list_mark *other)
 {
     (void)owner, (void)node;
-    REQUIRE(other->nodes >= 1 && other->nodes <= REDLOCK_NODES_MAX);
+    REQUIRE(other->other[0] || (other->nodes >= 1 && other->nodes <= REDLOCK_NODES_MAX));
 }
 
 /* As engine/certify.c does first. */

@@ -2,6 +2,8 @@
  * how long they stay, and what is no mark. */
 #include "config_auto.h"
 
+#include "base/prng.h"
+#include "config/list_mark.h"
 #include "kinds/lists.h"
 #include "masters.h"
 
@@ -144,8 +146,12 @@ END_TEST
 static const char *const no_marks[] = {"",
                                        "by hand",
                                        "n5-ttl-drift10000-guard-00000002",
-                                       "n5-ttl30000-drift10000-guard-0000000g",
-                                       "n5-ttl30000-drift10000-guard",
+                                       "n5-ttl30000",
+                                       "n5-ttl30000-",
+                                       "n5-ttl30000-drift10000 guard",
+                                       "n5-ttl30000-drift10000_guard",
+                                       "n5-ttl30000-0123456789012345678901234567890123456789"
+                                       "012345678901",
                                        "xn5-ttl30000-drift10000-guard-00000002"};
 
 START_TEST(what_is_no_mark_is_deleted)
@@ -156,11 +162,79 @@ START_TEST(what_is_no_mark_is_deleted)
 }
 END_TEST
 
+static const char *const no_times[] = {"yesterday", "",     "nan", "inf",
+                                       "-1",        "0x10", "1e3", "5 "};
+
 START_TEST(mark_without_time_is_deleted)
 {
-    master_do(masters, 0, "HSET", RL_LISTS_KEY, FIVE, "yesterday", NULL);
+    master_do(masters, 0, "HSET", RL_LISTS_KEY, FIVE, no_times[_i], NULL);
     expect(OWN, "0 ");
     ck_assert(!stands(FIVE));
+}
+END_TEST
+
+/* Whatever max-ttl it tells: no list may have a longer one. */
+START_TEST(mark_lives_for_seven_days_at_most)
+{
+    static const long long day_ms = 86400000;
+    show("n5-ttl9999999999999-drift10000-guard-1f2e3d4c", 7 * day_ms);
+    expect(OWN, "1 n5-ttl9999999999999-drift10000-guard-1f2e3d4c");
+    ck_assert_int_le(left_ms(), 30000 + 5000); /* of the own one */
+    show("n5-ttl9999999999999-drift10000-guard-1f2e3d4c", 7 * day_ms + 5001);
+    expect(OWN, "0 ");
+}
+END_TEST
+
+/* ---- what it lets through, the client reads ---------------------------------------------- */
+
+/* A piece of a mark, right or wrong. */
+static const char *piece(struct rl_prng *prng)
+{
+    static const char *const pieces[] = {
+        "n",           "5",     "0",         "65",        "-ttl",     "30000",
+        "-drift",      "10000", "-",         "guard",     "open",     "strict",
+        "certified",   "X",     "-1f2e3d4c", "-00000000", "paranoid", "9999999999999999999999",
+        "n3-ttl1000-", "-g",    "_",         " ",         "\xff",     "n5-ttl30000-drift10000-",
+        "\n",          "\t",    ".",         "",
+    };
+    return pieces[rl_prng_below(prng, sizeof(pieces) / sizeof(pieces[0]))];
+}
+
+static void draw_mark(struct rl_prng *prng, char ret_text[96])
+{
+    size_t len = 0;
+    ret_text[0] = '\0';
+    if (rl_prng_below(prng, 2))
+        len = (size_t)snprintf(ret_text, 96, "n%u-ttl%u-", (unsigned)rl_prng_below(prng, 100),
+                               1000 * (unsigned)rl_prng_below(prng, 100));
+    for (uint64_t left = rl_prng_below(prng, 8); left > 0 && len < 95; left--)
+        len += (size_t)snprintf(ret_text + len, 96 - len, "%s", piece(prng));
+}
+
+START_TEST(whatever_it_lets_through_is_read)
+{
+    struct rl_prng prng;
+    struct rl_list_mark read;
+    char mark[96], expected[160];
+    unsigned let_through = 0, of_others = 0;
+    rl_prng_seed(&prng, 20261128);
+    for (unsigned i = 0; i < 1500; i++) {
+        draw_mark(&prng, mark);
+        master_do(masters, 0, "DEL", RL_LISTS_KEY, NULL);
+        show(mark, 0);
+        struct reply reply = join_with(OWN, MARGIN);
+        bool shown = strncmp(reply.text, "nonce 1 ", 8) == 0;
+        ck_assert_msg(shown || strcmp(reply.text, "nonce 0 ") == 0, "%s: %s", mark, reply.text);
+        snprintf(expected, sizeof(expected), "nonce 1 %s", mark);
+        ck_assert(!shown || strcmp(reply.text, expected) == 0);
+        ck_assert_msg(rl_list_mark_read(mark, strlen(mark), &read) == shown ||
+                          strcmp(mark, OWN) == 0,
+                      "%s: shown %d", mark, shown);
+        let_through += shown;
+        of_others += shown && read.other[0];
+    }
+    ck_assert_uint_gt(let_through, 100);
+    ck_assert_uint_gt(of_others, 50);
 }
 END_TEST
 
@@ -212,7 +286,9 @@ int main(void)
     tcase_add_test(tests, mark_lives_for_its_own_max_ttl_and_margin);
     tcase_add_test(tests, mark_from_ahead_is_of_now);
     tcase_add_loop_test(tests, what_is_no_mark_is_deleted, 0, COUNT(no_marks));
-    tcase_add_test(tests, mark_without_time_is_deleted);
+    tcase_add_loop_test(tests, mark_without_time_is_deleted, 0, COUNT(no_times));
+    tcase_add_test(tests, mark_lives_for_seven_days_at_most);
+    tcase_add_test(tests, whatever_it_lets_through_is_read);
     tcase_add_test(tests, key_ends_with_its_last_mark);
     tcase_add_test(tests, key_is_gone_after_that);
     tcase_add_test(tests, other_data_gives_error_and_stays);

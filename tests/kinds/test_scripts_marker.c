@@ -2,6 +2,8 @@
  * or another marker leads to, how long a quarantine lasts, and when a first marker is set. */
 #include "config_auto.h"
 
+#include "base/prng.h"
+#include "core/marker.h"
 #include "kinds/marker.h"
 #include "masters.h"
 
@@ -102,6 +104,52 @@ static const char *const markers[][2] = {
     {"something else", "foreign"},
     {"", "foreign"},
 };
+
+/* What this version writes, and then something else. */
+static void draw_marker(struct rl_prng *prng, const char *run_id, const char *replication,
+                        char ret_text[400])
+{
+    static const char *const words[] = {
+        "init", "restarted", "awordofmorethanfifteenletters", " more", ";x=1", "\xff", "\n",
+        " ",
+        "0123456789012345678901234567890123456789012345678901234567890123456789", "Init", "0",
+    };
+    int len = snprintf(ret_text, 400, "%s %s %s ", run_id,
+                       rl_prng_below(prng, 4) ? replication : "",
+                       rl_prng_below(prng, 8) ? "0" : "1");
+    for (uint64_t left = rl_prng_below(prng, 4); left > 0; left--)
+        len += snprintf(ret_text + len, 400 - (size_t)len, "%s",
+                        words[rl_prng_below(prng, sizeof(words) / sizeof(words[0]))]);
+}
+
+START_TEST(whatever_it_lets_through_is_read)
+{
+    static const struct rl_marker_reading reading;
+    struct rl_prng prng;
+    char run_id[64], replication[64], db[16], marker[400];
+    unsigned kept = 0, lost = 0;
+    rl_prng_seed(&prng, 20261128);
+    ck_assert_str_eq(init(), "nonce done 0");
+    ck_assert_int_eq(sscanf(master_do(masters, 0, "GET", RL_MARKER_KEY, NULL).text,
+                            "%63s %63s %15s", run_id, replication, db),
+                     3);
+    for (unsigned i = 0; i < 1000; i++) {
+        draw_marker(&prng, run_id, replication, marker);
+        master_do(masters, 0, "SET", RL_MARKER_KEY, marker, NULL);
+        master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
+        struct said said = join();
+        ck_assert_uint_lt(strlen(said.run_id), sizeof(reading.run_id));
+        ck_assert_msg(strlen(said.why) < sizeof(reading.why), "%s: %s", marker, said.why);
+        struct reply stands = master_do(masters, 0, "GET", RL_MARKER_KEY, NULL);
+        ck_assert_msg(strlen(stands.text) < sizeof(reading.text), "%s: %s", marker,
+                      stands.text);
+        kept += said.left_ms == 0 && strcmp(stands.text, marker) == 0;
+        lost += said.left_ms > 0;
+    }
+    ck_assert_uint_gt(kept, 50);
+    ck_assert_uint_gt(lost, 50);
+}
+END_TEST
 
 START_TEST(another_marker_is_quarantined_and_replaced)
 {
@@ -268,6 +316,7 @@ int main(void)
     tcase_add_test(tests, master_without_marker_is_quarantined_for_all);
     tcase_add_test(tests, marker_that_matches_is_left_alone);
     tcase_add_loop_test(tests, another_marker_is_quarantined_and_replaced, 0, COUNT(markers));
+    tcase_add_test(tests, whatever_it_lets_through_is_read);
     tcase_add_test(tests, data_in_markers_place_is_quarantined);
     tcase_add_test(tests, marker_of_another_database_is_quarantined);
     tcase_add_test(tests, former_replica_is_quarantined);

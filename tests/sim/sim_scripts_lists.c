@@ -4,12 +4,14 @@
 
 #include "sim_script_parts.h"
 
+#include "config/list_mark.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHOWN_MAX = 32, NAMED_MAX = 4 };
+enum { SHOWN_MAX = 32, NAMED_MAX = 4, TTL_MAX_MS = 604800000 };
 
 struct shown {
     struct sim_member member;
@@ -48,15 +50,20 @@ static bool pass_text(const char **at, const char *text)
 static bool max_ttl_of(const char *mark, double *ret_ttl)
 {
     const char *at = mark;
-    if (!pass_text(&at, "n") || !pass(&at, isdigit) || !pass_text(&at, "-ttl"))
+    if (strlen(mark) > RL_LIST_MARK_MAX || !pass_text(&at, "n") || !pass(&at, isdigit) ||
+        !pass_text(&at, "-ttl"))
         return false;
     const char *digits = at;
     if (!pass(&at, isdigit))
         return false;
     const struct sim_word ttl = {digits, (size_t)(at - digits)};
-    return sim_lua_number(&ttl, ret_ttl) && pass_text(&at, "-drift") && pass(&at, isdigit) &&
-           pass_text(&at, "-") && pass(&at, islower) && pass_text(&at, "-") &&
-           pass(&at, isxdigit) && *at == '\0';
+    if (!sim_lua_number(&ttl, ret_ttl) || !pass_text(&at, "-"))
+        return false;
+    *ret_ttl = *ret_ttl > TTL_MAX_MS ? TTL_MAX_MS : *ret_ttl;
+    const char *rest = at;
+    while (isalnum((unsigned char)*at) || *at == '-')
+        at++;
+    return at > rest && *at == '\0';
 }
 
 static double left(const struct lists *lists, const char *mark, double seen, bool timed)
@@ -104,7 +111,9 @@ static const char *read_all(struct sim_run *run, struct lists *ret)
         struct shown *shown = &ret->shown[ret->count++];
         shown->member = key->member[i];
         const struct sim_word value = {shown->member.value, shown->member.value_len};
-        shown->timed = sim_lua_number(&value, &shown->seen);
+        const char *at = value.bytes;
+        shown->timed =
+            pass(&at, isdigit) && *at == '\0' && sim_lua_number(&value, &shown->seen);
     }
     return NULL;
 }

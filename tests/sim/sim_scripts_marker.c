@@ -11,7 +11,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-enum { MARKER_MAX = 192 };
+enum { MARKER_MAX = 192, TEXT_MAX = 160 };
 
 bool sim_is_marker(const char *name)
 {
@@ -21,6 +21,7 @@ bool sim_is_marker(const char *name)
 
 struct marker {
     char run[64], replication[64], db[16], why[16];
+    const char *more; /* what another version has written behind it */
 };
 
 static void write_marker(const struct sim_server *server, const char *db, const char *why,
@@ -75,10 +76,14 @@ static bool read_marker(const struct sim_key *key, struct marker *ret_marker)
         !take_word(&at, isalnum, ret_marker->replication, sizeof(ret_marker->replication)) ||
         !take_blank(&at) || !take_word(&at, isdigit, ret_marker->db, sizeof(ret_marker->db)))
         return false;
-    if (!ret_marker->run[0] || !ret_marker->db[0] || !take_blank(&at) ||
-        !take_word(&at, islower, ret_marker->why, sizeof(ret_marker->why)))
+    if (!ret_marker->run[0] || !ret_marker->db[0] || !take_blank(&at) || !islower(*at))
         return false;
-    return ret_marker->why[0] && at == key->value.bytes + key->value.len;
+    const char *word = at;
+    take_word(&at, islower, ret_marker->why, sizeof(ret_marker->why));
+    ret_marker->more = word + strlen(ret_marker->why);
+    while (isprint((unsigned char)*at))
+        at++;
+    return key->value.len < TEXT_MAX && at == key->value.bytes + key->value.len;
 }
 
 /* Why the keys are not those that the marker tells of; NULL: they are. */
@@ -169,6 +174,8 @@ static void join(struct sim_run *run)
     const struct sim_key *marker = sim_script_key(run, sim_keys_at(run, 1));
     const char *found = lost(run, marker, &told), *why = found ? found : told.why;
     write_marker(call->server, sim_argv_at(run, 2)->bytes, why, text);
+    if (!found && strlen(text) + strlen(told.more) < TEXT_MAX)
+        strcat(text, told.more);
     if (!error &&
         (!marker || marker->type != SIM_STRING || strcmp(marker->value.bytes, text) != 0)) {
         error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM);

@@ -84,7 +84,7 @@ static bool is_by_step(const struct status_peers *peers, const struct status_pee
     const struct rl_list_mark *its = &peer->mark, *own = &peers->own;
     unsigned common = rl_count(peer->masters & ~peer->other_db);
     return its->max_ttl_ms == own->max_ttl_ms && its->drift_ppm == own->drift_ppm &&
-           its->guard == own->guard && common <= its->nodes &&
+           its->guard == own->guard && !its->other[0] && common <= its->nodes &&
            rl_majorities_meet(its->nodes, own->nodes, common);
 }
 
@@ -113,7 +113,9 @@ static struct cli_text difference(const struct status_peers *peers,
     struct cli_text text;
     char *to = text.text;
     size_t size = sizeof(text.text);
-    if (its->nodes != own->nodes)
+    if (its->other[0])
+        snprintf(to, size, "it is of another version");
+    else if (its->nodes != own->nodes)
         snprintf(to, size, "its list has %u masters, this one %u", its->nodes, own->nodes);
     else if (its->max_ttl_ms != own->max_ttl_ms)
         snprintf(to, size, "its max-ttl is %.40s, here %.40s",

@@ -2,7 +2,9 @@
 -- list, which is its mark, as "n5-ttl30000-drift10000-guard-1f2e3d4c". Its value is this
 -- server's time, in ms, at which a client last showed it.
 -- ARGV[1] is a nonce, ARGV[2] the mark of the asker. A mark is alive for the max-ttl that it
--- tells, and ARGV[3] ms: for so long its clients may hold locks. Others are deleted.
+-- tells, of 7 days at the most, and ARGV[3] ms: for so long its clients may hold locks. Others are
+-- deleted. A later version may write anything behind the max-ttl, of letters, digits and dashes,
+-- in a mark of 63 bytes at the most: list_mark.h has the same.
 -- Returns {nonce, how many other marks are alive, the first four of them, a blank between}.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -11,11 +13,11 @@ local function show(mark, seen)
   redis.call('HSET', KEYS[1], mark, string.format('%.0f', seen))
 end
 local function left(mark, seen)
-  local ttl = tonumber(string.match(mark, '^n%d+%-ttl(%d+)%-drift%d+%-%l+%-%x+$'))
-  return ttl and seen and seen + ttl + ARGV[3] - now or 0
+  local ttl = #mark <= 63 and tonumber(string.match(mark, '^n%d+%-ttl(%d+)%-[%w%-]+$'))
+  return ttl and seen and seen + math.min(ttl, 604800000) + ARGV[3] - now or 0
 end
 for i = 1, #stands, 2 do
-  local mark, seen = stands[i], tonumber(stands[i + 1])
+  local mark, seen = stands[i], tonumber(string.match(stands[i + 1], '^%d+$'))
   if seen and seen > now then
     seen = now
     show(mark, seen)

@@ -3,12 +3,16 @@
 -- the quarantine KEYS[2] for ARGV[3] ms. Its value is this server's time of its beginning.
 -- ARGV[2] is the number of the database. The server names itself, because a proxy may send this
 -- to another server than what was asked before.
+-- Its first four words are alike in all versions. A later one may write more behind them, of
+-- printable ASCII and 159 bytes in all, which stays for as long as the keys do.
 -- A standing quarantine lasts for ARGV[3] ms from its beginning, or longer.
 -- Returns {nonce, the server's run id ('': not told), why, remaining ms, the marker}. 0: no
 -- quarantine stands; -1: one that somebody must delete. `why` is of the last quarantine: missing,
--- foreign, moved, restarted or resynced; init: of none. Or it is replica: nothing was read.
+-- foreign, moved, restarted or resynced; init: of none. Or it is replica: nothing was read. Of a
+-- longer word of another version there are 15 letters.
 local function told(section, field)
-  return string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
+  local word = string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
+  return #word <= 40 and word or ''
 end
 local run, replication = told('server', 'run_id'), told('replication', 'master_replid')
 if told('replication', 'role') ~= 'master' then
@@ -16,8 +20,8 @@ if told('replication', 'role') ~= 'master' then
 end
 local marker = redis.pcall('GET', KEYS[1])
 local text = type(marker) == 'string' and marker or ''
-local its_run, its_replication, its_db, why =
-  string.match(text, '^(%w+) (%w*) (%d+) (%l+)$')
+local its_run, its_replication, its_db, why, more =
+  string.match(#text < 160 and text or '', '^(%w+) (%w*) (%d+) (%l+)([ %w%p]*)$')
 local found
 if not marker then
   found = 'missing'
@@ -31,8 +35,12 @@ elseif its_replication ~= replication and
   string.find(redis.call('INFO', 'replication'), '\nsecond_repl_offset:%d') then
   found = 'resynced'
 end
-why = found or why
+more = found and '' or string.sub(why, 16) .. more
+why = found or string.sub(why, 1, 15)
 local own = run .. ' ' .. replication .. ' ' .. ARGV[2] .. ' ' .. why
+if #own + #more < 160 then
+  own = own .. more
+end
 if own ~= text then
   redis.call('SET', KEYS[1], own)
 end
