@@ -86,8 +86,53 @@ START_TEST(daemon_that_command_starts_lives_on)
     pid_t daemon_pid = number_after(program_out(program), "daemon=");
     ck_assert_int_gt(daemon_pid, 0);
     ck_assert(process_lives(daemon_pid));
-    ck_assert_str_eq(program_err(program), "");
+    ck_assert(cli_one_line(program_err(program)));
+    char named[64];
+    snprintf(named, sizeof(named), "runs on without the lock: process %d (sleep)", daemon_pid);
+    ck_assert_msg(strstr(program_err(program), named) != NULL, "%s", program_err(program));
     kill(daemon_pid, SIGKILL);
+    program_free(program);
+}
+END_TEST
+
+/* A lease is 1 s: the lock outlives it, and ends with the daemon. */
+START_TEST(with_descendants_lock_is_held_until_daemon_ends)
+{
+    struct program *program = program_start(
+        NULL, REDLOCK("run", "--descendants", "--ttl", "1s", "daemon", "--", "sh", "-c",
+                      "setsid sh -c 'echo daemon=$$; exec sleep 63' & exit 7"));
+    ck_assert(wait_until(program_printed(program, "daemon="), 10000));
+    ck_assert(wait_until(program_printed(program, "\n"), 10000));
+    pid_t daemon_pid = number_after(program_out(program), "daemon=");
+    ck_assert_int_gt(daemon_pid, 0);
+    int64_t began_ms = now_ms();
+    while (now_ms() - began_ms < 2500) {
+        ck_assert_int_eq(
+            program_run(NULL, REDLOCK("run", "--try", "daemon", "--", "true"), NULL), 75);
+        ck_assert(process_lives(daemon_pid));
+    }
+    ck_assert_int_eq(kill(daemon_pid, SIGKILL), 0);
+    ck_assert_int_eq(program_wait(program, 10000), 7);
+    ck_assert_str_eq(program_err(program), "");
+    ck_assert_int_eq(program_run(NULL, REDLOCK("run", "--try", "daemon", "--", "true"), NULL), 0);
+    program_free(program);
+}
+END_TEST
+
+/* Signals and the end of the lock reach it too. */
+START_TEST(with_descendants_term_goes_to_daemon)
+{
+    struct program *program = program_start(
+        NULL, REDLOCK("run", "--descendants", "daemon", "--", "sh", "-c",
+                      "setsid sh -c 'echo daemon=$$; exec sleep 64' & exit 0"));
+    ck_assert(wait_until(program_printed(program, "\n"), 10000));
+    pid_t daemon_pid = number_after(program_out(program), "daemon=");
+    ck_assert_int_gt(daemon_pid, 0);
+    while (process_lives(daemon_pid)) { /* it may come while COMMAND still runs */
+        (void)kill(program->pid, SIGTERM);
+        pause_ms(20);
+    }
+    (void)program_wait(program, 10000);
     program_free(program);
 }
 END_TEST
@@ -141,6 +186,8 @@ int main(void)
     tcase_add_test(holding, background_never_is_not_for_run);
     tcase_add_test(holding, processes_left_in_commands_group_are_ended_before_release);
     tcase_add_test(holding, daemon_that_command_starts_lives_on);
+    tcase_add_test(holding, with_descendants_lock_is_held_until_daemon_ends);
+    tcase_add_test(holding, with_descendants_term_goes_to_daemon);
     suite_add_tcase(suite, holding);
     TCase *many = tcase_create("many");
     tcase_set_timeout(many, 180);

@@ -75,6 +75,7 @@ struct cli {
     int64_t grace_ms;                     /* -1: a quarter of the lease */
     int not_acquired;                     /* -E; -1: not given */
     bool fenced;                          /* with a fencing token */
+    bool descendants;                     /* run: until the last of them has ended */
     bool json;
     bool watch;
     bool prometheus;

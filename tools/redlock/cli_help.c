@@ -31,6 +31,8 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
     {CLI_OPT_FENCED, "fenced", NULL, CLI_RUN | CLI_LOCK,
      "with a fencing token (run: $REDLOCK_FENCING_TOKEN; lock: --json)"},
     {CLI_OPT_GRACE, "grace", "D", CLI_RUN, "TERM comes so long before the lease is over"},
+    {CLI_OPT_DESCENDANTS, "descendants", NULL, CLI_RUN,
+     "hold until all that the command started has ended, daemons too"},
     {'E', "conflict-exit-code", "N", CLI_RUN | CLI_LOCK | CLI_INSPECT,
      "exit status where another holds it"},
     {CLI_OPT_JSON, "json", NULL, CLI_VERBS_ALL, "print a JSON object (run: on stderr)"},

@@ -152,6 +152,8 @@ static bool *flag_of(struct cli *cli, struct cli_words *words, int letter)
         return &cli->prometheus;
     case CLI_OPT_FENCED:
         return &cli->fenced;
+    case CLI_OPT_DESCENDANTS:
+        return &cli->descendants;
     case CLI_OPT_YES:
         return &cli->yes;
     case CLI_OPT_EVEN_WITHOUT_TTL:

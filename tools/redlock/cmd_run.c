@@ -122,6 +122,7 @@ static int exit_of_command(struct run *run, int released)
         return CLI_LOST;
     }
     run->result = "ended";
+    run_say_left(run);
     if (released != REDLOCK_OK)
         cli_say(run->cli,
                 "%s was not released on a majority (%s); it is free when its TTL "

@@ -6,6 +6,7 @@
  *   run_supervise.c   the lock, signals, and what the guard says
  *   run_terminal.c    job control, as between a shell and its jobs
  *   run_account.c     why the lock was lost
+ *   run_left.c        what the command started and runs on without it
  *   run_reap.c        what to do when the guard itself was killed
  *   run_guard.c, run_child.c, run_terminate.c   the other process
  *
@@ -28,6 +29,8 @@ struct run_terminal {
     bool was_given;        /* COMMAND's group has had it at least once */
     struct termios *modes; /* as they were at the start; NULL: none were saved */
 };
+
+#define RUN_LEFT_SHOWN 5
 
 struct run {
     const struct cli *cli;
@@ -67,6 +70,8 @@ struct run {
     int status;
     int why; /* enum guard_why */
     int64_t ended_at_ns;
+    pid_t left[RUN_LEFT_SHOWN]; /* they run on without the lock */
+    unsigned left_count;        /* of all */
     const char *result; /* for --json; NULL: COMMAND was not run */
 };
 
@@ -86,6 +91,11 @@ void run_lost(void *run, redlock_lock *lock); /* a redlock_lost_fn */
 
 /* The time until which the lock is certainly ours; 0: it is not. */
 int64_t run_deadline_ns(struct run *run);
+
+/* ---- run_left.c ---- */
+
+/* COMMAND has ended, and the lock is free: say what that started and runs on. */
+void run_say_left(const struct run *run);
 
 /* ---- run_account.c ---- */
 

@@ -31,7 +31,7 @@
  *   COMMAND stopped         it gets CONT with its TERM; KILL needs none.
  * A daemon that left the group and the session (setsid, double fork) is still a descendant:
  * we are its subreaper. It gets TERM and KILL with the rest when the lock is lost; where
- * COMMAND ends by itself it is left alone. Nothing reaches what was started by others on
+ * COMMAND ends by itself it is left alone, and named; or waited for, with --descendants. Nothing reaches what was started by others on
  * COMMAND's behalf (systemd-run, at, docker, ssh), what runs as another user (sudo, su), or
  * makes an uninterruptible system call end before its time. */
 #include "config_auto.h"
@@ -66,7 +66,8 @@ static void on_order(struct guard *guard, const struct guard_order *order)
             guard->deadline_ns = order->deadline_ns;
         break;
     case GUARD_SIGNAL:
-        guard_signal(guard, guard->command, order->signal_number);
+        guard_signal(guard, guard->ended && guard->descendants ? 0 : guard->command,
+                     order->signal_number);
         break;
     case GUARD_END:
         if (guard->phase == GUARD_PHASE_RUNNING)
@@ -148,7 +149,7 @@ static bool untimed(const struct guard *guard)
 static void on_time(struct guard *guard)
 {
     int64_t now_ns = rl_clock_steady_ns(&guard->clock);
-    bool running = guard->phase == GUARD_PHASE_RUNNING && !guard->ended;
+    bool running = guard->phase == GUARD_PHASE_RUNNING && (!guard->ended || guard->descendants);
     if (running && untimed(guard))
         guard_terminate(guard, GUARD_WHY_LOST);
     else if (running && now_ns >= guard_terminate_at_ns(guard))
@@ -214,8 +215,10 @@ static bool all_ended(struct guard *guard)
     if (!guard->ended || guard->exec_fd >= 0)
         return false;
     bool anyone = guard_anyone_left(guard);
-    if (anyone && guard->phase == GUARD_PHASE_RUNNING)
+    if (anyone && guard->phase == GUARD_PHASE_RUNNING && !guard->descendants)
         guard_terminate(guard, GUARD_WHY_LEFTOVERS);
+    if (guard->descendants)
+        guard->ended_at_ns = rl_clock_steady_ns(&guard->clock);
     return !anyone;
 }
 
@@ -234,6 +237,8 @@ static void guard_command(struct guard *guard, const struct cli *cli)
     }
     while (!all_ended(guard))
         turn(guard);
+    if (guard->exec_errno == 0)
+        guard_tell_left(guard);
     if (guard->exec_errno != 0)
         guard_tell(guard, GUARD_NOT_RUN, guard->exec_errno);
     else
@@ -294,6 +299,7 @@ int guard_main(int control_fd, const struct cli *cli)
     memset(&guard, 0, sizeof(guard));
     guard.exec_fd = -1;
     guard.control_fd = control_fd;
+    guard.descendants = cli->descendants;
     int why = prepare(&guard);
     rename_words(cli->argv, cli->command);
     size_t size = receive_start(&guard, &message);

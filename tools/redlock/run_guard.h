@@ -47,7 +47,8 @@ enum guard_news_kind {
     GUARD_STOPPED = 3,     /* value: the signal that stopped COMMAND */
     GUARD_TERMINATING = 4, /* value: enum guard_why; TERM or KILL was sent */
     GUARD_ENDED = 5,       /* value: COMMAND's wait status; all has ended, the guard ends now */
-    GUARD_FAILED = 6 /* value: errno of what the guard needed and did not get; it ends now */
+    GUARD_FAILED = 6, /* value: errno of what the guard needed and did not get; it ends now */
+    GUARD_LEFT = 7    /* value: a process that COMMAND started, and that runs on */
 };
 
 enum guard_why {
@@ -63,7 +64,7 @@ struct guard_news {
     int value;
     int why; /* of TERMINATING and ENDED: enum guard_why */
     pid_t pid;
-    int64_t at_ns; /* ENDED: when COMMAND itself had ended */
+    int64_t at_ns; /* ENDED: when COMMAND itself had ended; --descendants: the last of them */
 };
 
 /* ---- run_guard.c ---- */

@@ -99,6 +99,11 @@ static void on_news(struct run *run, const struct guard_news *news)
     case GUARD_ENDED:
         on_ended(run, news);
         break;
+    case GUARD_LEFT:
+        if (run->left_count < RUN_LEFT_SHOWN)
+            run->left[run->left_count] = news->value;
+        run->left_count++;
+        break;
     case GUARD_NOT_RUN:
         run->ended = true;
         run->not_run = news->value;

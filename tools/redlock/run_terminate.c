@@ -33,8 +33,8 @@ void guard_tell(const struct guard *guard, enum guard_news_kind kind, int value)
 /* Where COMMAND ended by itself only its group is our business, else everything below us. */
 static pid_t scope_of(const struct guard *guard)
 {
-    return guard->why == GUARD_WHY_NOTHING || guard->why == GUARD_WHY_LEFTOVERS ? guard->command
-                                                                                : 0;
+    bool by_itself = guard->why == GUARD_WHY_NOTHING || guard->why == GUARD_WHY_LEFTOVERS;
+    return by_itself && !guard->descendants ? guard->command : 0;
 }
 
 /* Where the tree can't be read there may be somebody. */
@@ -51,10 +51,25 @@ static bool seen(const struct guard *guard)
 /* Without a child there is no descendant, because orphans come to us. Which group they are in
  * only /proc can tell; it is read process by process, and one that is handed from a dying
  * parent to us meanwhile may be missed: twice nobody is nobody. */
-bool guard_anyone_left(const struct guard *guard)
+static bool has_child(void)
 {
     siginfo_t info;
-    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD)
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+void guard_tell_left(const struct guard *guard)
+{
+    struct proc_tree tree;
+    if (!has_child() || !proc_tree_read(&tree, NULL, 0))
+        return;
+    for (size_t i = 0; i < tree.count; i++)
+        guard_tell(guard, GUARD_LEFT, tree.procs[i].pid);
+    proc_tree_free(&tree);
+}
+
+bool guard_anyone_left(const struct guard *guard)
+{
+    if (!has_child())
         return false;
     return scope_of(guard) == 0 || seen(guard) || seen(guard);
 }

@@ -27,6 +27,7 @@ struct guard {
     bool ended; /* COMMAND has, and has been waited for */
     int status;
     int64_t ended_at_ns;
+    bool descendants; /* the lock is for all that descends from COMMAND */
 };
 
 /* Say something to run, if it lives. */
@@ -43,6 +44,9 @@ void guard_terminate(struct guard *guard, enum guard_why why);
 
 /* KILL, and again in a while. */
 void guard_kill(struct guard *guard);
+
+/* Say who runs on. */
+void guard_tell_left(const struct guard *guard);
 
 /* Is anyone left to be ended, COMMAND itself aside? */
 bool guard_anyone_left(const struct guard *guard);
