@@ -29,10 +29,15 @@ interop-mutants: interop-peers
 	$(MAKE) $(AM_MAKEFLAGS) distdir distdir=interop-mutants.src
 	chmod -R u+w interop-mutants.src
 	MUTANTS='$(MUTANTS)' BUDGET='$(BUDGET)' $(srcdir)/%D%/mutants.sh interop-mutants.src interop-peers
-.PHONY: check-interop interop-peers interop-mutants peer-rates
+# Tests of locks, markers and rights on each server that can be had.
+check-servers: bin/redlock bin/server_clock.so
+	$(MAKE) $(AM_MAKEFLAGS) $$(awk '!/^#/ && NF { print $$1 }' $(srcdir)/%D%/servers_tests.txt)
+	$(srcdir)/%D%/build_peers.sh interop-peers servers
+	$(srcdir)/%D%/servers_check.sh . interop-peers
+.PHONY: check-servers check-interop interop-peers interop-mutants peer-rates
 clean-local:
 	rm -rf interop-peers interop-mutants.src
-EXTRA_DIST += %D%/build_peers.sh %D%/cases_crowd.py %D%/cases_every.py %D%/cases_fair.py \
+EXTRA_DIST += %D%/servers_check.sh %D%/servers_tests.txt %D%/build_peers.sh %D%/cases_crowd.py %D%/cases_every.py %D%/cases_fair.py \
 	%D%/cases_fenced.py %D%/cases_kinds.py %D%/cases_quarantine.py %D%/cases_several.py %D%/cases_shared.py %D%/clients.py \
 	%D%/compare.py %D%/masters.py %D%/mutants.sh %D%/mutants.txt %D%/node-redlock/index.js \
 	%D%/node-redlock/package-lock.json %D%/node-redlock/package.json %D%/peers_test.sh \

@@ -7,7 +7,6 @@
 # shellcheck disable=SC1091,SC2154 # shell_rig.sh sets them
 . "${srcdir:-.}/tests/support/shell_rig.sh"
 root=$(cd "${srcdir:-.}" && pwd) || exit 99
-bin=${builddir:-$PWD}/bin
 make_work redlock-docs
 
 clean_up() { [ ! -d "$work/five" ] || "$cluster" down --dir "$work/five"; }

@@ -9,6 +9,7 @@
 #   simulator   simulated worlds for a while, and rules broken that it must find
 #   chaos       contenders on real masters, with every fault
 #   interop     other lock clients on the same masters, as far as they can be fetched
+#   servers     some tests on an old server and on a patched one, likewise
 #   demo        what ./quickstart alone shows
 #   distcheck   the tarball builds elsewhere, from a read-only tree, by clang, whose warnings are
 #               others; passes, and cleans up
@@ -23,7 +24,7 @@ busy_load=4 # a processor: timing tests may fail beyond it for no fault of their
 # ---- stages ----
 
 # What each takes on two idle processors, in seconds: only for saying how long it will still take.
-usual_s='gcc 520 address 400 thread 220 valgrind 60 simulator 80 chaos 65 interop 75 demo 15 distcheck 210'
+usual_s='gcc 520 address 400 thread 220 valgrind 60 simulator 80 chaos 65 interop 75 servers 30 demo 15 distcheck 210'
 all_of_stage=0 # tests that it will run, where that is known
 
 # About how long all stages still take, in minutes, if they go on as fast as so far.
@@ -377,6 +378,23 @@ check_interop() {
     check_leftovers
 }
 
+# An old server, and one with the latest mends: the tests of locks, markers and rights.
+check_servers() {
+    begin_stage servers 'tests on an old server and on a patched one'
+    if ! ls build/gcc/interop-peers/servers/*/redis-server >/dev/null 2>&1; then
+        end_stage 'skipped: none could be fetched'
+        return
+    fi
+    if run_step servers env SERVERS='redis-6.2 valkey-9.1' sh tests/interop/servers_check.sh \
+        build/gcc build/gcc/interop-peers tests/faults/test_marked_masters tests/faults/test_rights \
+        tests/programs/test_cli_init tests/programs/test_cli_rights; then
+        end_stage "$(tail -n 1 "$step_log")"
+    else
+        fail_stage "$(tail -n 1 "$step_log")" "$step_log"
+    fi
+    check_leftovers
+}
+
 check_demo() {
     begin_stage demo 'the story that ./quickstart tells'
     if run_step demo env QUICKSTART_BUILD=gcc ./quickstart; then # which is there already
@@ -416,6 +434,7 @@ check() {
         check_simulator
         check_chaos
         check_interop
+        check_servers
         check_demo
         check_distcheck
     fi
