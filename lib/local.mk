@@ -112,7 +112,7 @@ lua_files = %D%/kinds/fence/fence_join.lua %D%/kinds/lists/lists_join.lua %D%/ki
 	%D%/kinds/reentrant/reentrant_release.lua %D%/kinds/reentrant/reentrant_retake.lua \
 	%D%/kinds/reentrant/reentrant_wait.lua
 lua_parts = %D%/kinds/fence/fence_certificate.lua %D%/kinds/fence/fence_counter.lua %D%/kinds/fence/fence_grant.lua \
-	%D%/kinds/fence/fence_keep.lua %D%/kinds/shared/key_kind.lua %D%/kinds/shared/force_beside.lua \
+	%D%/kinds/fence/fence_keep.lua %D%/kinds/fence/fence_text.lua %D%/kinds/shared/key_kind.lua %D%/kinds/shared/force_beside.lua \
 	%D%/kinds/fair/fair_queue.lua %D%/kinds/fair/fair_take.lua \
 	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/wake_next.lua \
 	%D%/kinds/shared/holder_text.lua %D%/kinds/shared/foreign_data.lua \

@@ -153,7 +153,9 @@ check_tests = %D%/core/test_refusal \
 	%D%/kinds/test_kinds_denied %D%/kinds/test_lock_view %D%/kinds/test_name_set \
 	%D%/kinds/test_owner %D%/kinds/test_script_error %D%/kinds/test_scripts \
 	%D%/kinds/test_scripts_crowd %D%/kinds/test_scripts_fence \
-	%D%/kinds/test_scripts_lists %D%/kinds/test_scripts_look %D%/kinds/test_scripts_marker %D%/locks/fair/test_fair %D%/locks/fair/test_fair_gone \
+	%D%/kinds/test_scripts_lists %D%/kinds/test_scripts_look %D%/kinds/test_scripts_marker \
+	%D%/kinds/test_scripts_strict \
+	%D%/locks/fair/test_fair %D%/locks/fair/test_fair_gone \
 	%D%/locks/fair/test_fair_mixed %D%/locks/fair/test_scripts_fair \
 	%D%/locks/fair/test_wait_fair %D%/locks/fence/test_fencing %D%/locks/fence/test_fencing_strict %D%/locks/plain/test_contend %D%/locks/plain/test_hold_real %D%/locks/plain/test_lazy %D%/locks/plain/test_lock_delay \
 	%D%/locks/plain/test_quorum_real %D%/locks/plain/test_scripts_denied \

@@ -3,6 +3,7 @@
 
 #include "core/certify.h"
 
+#include "core/fence.h"
 #include "core/quorum.h"
 
 #include <assert.h>
@@ -93,22 +94,42 @@ static bool is_known(const struct rl_certifying *certifying, uint64_t nodes, con
     return false;
 }
 
+/* The greatest number of these readings that are not too far above this one. How many are
+ * that, and not below it. */
+static unsigned count_from(const struct rl_certifying *certifying, uint64_t nodes,
+                           uint64_t least, uint64_t *ret_greatest)
+{
+    unsigned count = 0;
+    uint64_t most = rl_fence_most(least);
+    *ret_greatest = least;
+    for (; nodes; nodes &= nodes - 1) {
+        uint64_t number = certifying->reading[rl_first(nodes)].greatest;
+        if (number < least || number > most)
+            continue;
+        count++;
+        if (number > *ret_greatest)
+            *ret_greatest = number;
+    }
+    return count;
+}
+
 bool rl_certifying_decide(struct rl_certifying *certifying, uint64_t others,
                           const int64_t since_ns[], unsigned needed)
 {
-    uint64_t read = 0, floor = 0;
+    uint64_t read = 0;
     assert(certifying->on && needed > 0 && needed <= REDLOCK_NODES_MAX);
     for (others &= ~rl_bit(certifying->node); others; others &= others - 1) {
         unsigned node = rl_first(others);
         const struct rl_reading *reading = &certifying->reading[node];
-        if (!reading->id[0] || reading->since_ns != since_ns[node] ||
-            is_known(certifying, read, reading->id))
-            continue;
-        read |= rl_bit(node);
-        floor = reading->greatest > floor ? reading->greatest : floor;
+        if (reading->id[0] && reading->since_ns == since_ns[node] &&
+            !is_known(certifying, read, reading->id))
+            read |= rl_bit(node);
     }
-    if (certifying->told || rl_count(read) < needed)
-        return false;
-    certifying->floor = floor;
-    return certifying->told = true;
+    for (uint64_t rest = read; !certifying->told && rest; rest &= rest - 1) {
+        uint64_t least = certifying->reading[rl_first(rest)].greatest;
+        certifying->told = count_from(certifying, read, least, &certifying->floor) >= needed;
+        if (certifying->told)
+            return true;
+    }
+    return false;
 }

@@ -17,6 +17,10 @@
  * although other clients' readings give it other ids meanwhile. What it told first is enough:
  * whatever it took later shows a younger id. One that is asked under two names counts once. The
  * caller leaves out what may be the same server as another; besides, each id counts once.
+ *
+ * A number of one master's must not bring the others' to their end. So a quorum counts only if
+ * its greatest number is not too far above its least one (rl_fence_most). The scripts do the same
+ * with counters and tokens.
  */
 #ifndef RL_CERTIFY_H
 #define RL_CERTIFY_H

@@ -22,6 +22,10 @@
 
 /* Numbers are below 2^53: masters compute with doubles. */
 #define RL_FENCE_MAX (UINT64_C(1) << 53)
+/* With `fencing strict` numbers jump up to this one only, the clock of the year 2112. It leaves
+ * room for as many steps of one. The scripts have it, too (fence_certificate.lua). */
+#define RL_FENCE_CEILING (UINT64_C(1) << 52)
+#define RL_FENCE_STEPS (UINT64_C(1) << 20) /* by which masters may be apart above that */
 
 struct rl_fence {
     bool wanted;
@@ -31,6 +35,14 @@ struct rl_fence {
     uint64_t behind;  /* nodes that granted, with a lower number */
     uint64_t *number; /* of each node that granted; the caller's, until the round is over */
 };
+
+/* The greatest number that one believes who has this one. */
+static inline uint64_t rl_fence_most(uint64_t number)
+{
+    uint64_t most =
+        (number > RL_FENCE_CEILING ? number : RL_FENCE_CEILING) + RL_FENCE_STEPS;
+    return most < RL_FENCE_MAX ? most : RL_FENCE_MAX - 1;
+}
 
 /* This node's grant named this number. */
 void rl_fence_grant(struct rl_fence *fence, unsigned node, uint64_t number);

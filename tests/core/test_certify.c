@@ -154,6 +154,24 @@ START_TEST(what_others_told_before_does_not_count)
 }
 END_TEST
 
+/* A number that one master says is no reason to end all others' tokens. */
+START_TEST(number_far_above_all_others_is_left_out)
+{
+    enum { MORE = 1 << 20 };
+    const uint64_t ceiling = UINT64_C(1) << 52;
+    struct rl_certifying certifying = begun();
+    ck_assert(!learn(&certifying, 0, "certified", ONE, 2 * ceiling - 1));
+    ck_assert(!learn(&certifying, 2, "certified", OTHER, 5));
+    ck_assert(learn(&certifying, 3, "certified", LOSS LATER, ceiling + MORE));
+    ck_assert_uint_eq(certifying.floor, ceiling + MORE);
+    certifying = begun();
+    ck_assert(!learn(&certifying, 0, "certified", ONE, 5));
+    ck_assert(!learn(&certifying, 2, "certified", OTHER, ceiling + MORE + 1));
+    ck_assert(learn(&certifying, 3, "certified", LOSS LATER, ceiling + 2 * MORE));
+    ck_assert_uint_eq(certifying.floor, ceiling + 2 * MORE);
+}
+END_TEST
+
 START_TEST(another_loss_is_another_matter)
 {
     struct rl_certifying certifying = begun();
@@ -189,6 +207,7 @@ int main(void)
     tcase_add_test(tcase, one_master_under_two_names_is_read_once);
     tcase_add_test(tcase, masters_that_are_left_out_do_not_count);
     tcase_add_test(tcase, what_others_told_before_does_not_count);
+    tcase_add_test(tcase, number_far_above_all_others_is_left_out);
     tcase_add_test(tcase, another_loss_is_another_matter);
     tcase_add_loop_test(tcase, reasons_are_told, 0, 9);
     suite_add_tcase(suite, tcase);

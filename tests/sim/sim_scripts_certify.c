@@ -8,9 +8,11 @@
 #include "kinds/fencing.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN_MAX = 512 };
+#define NUMBERS 9007199254740992.0
 
 /* ---- the key ---------------------------------------------------------------------------- */
 
@@ -23,13 +25,16 @@ static bool read_key(const struct sim_key *key, struct sim_certificate *ret)
         return false;
     ret->replication[0] = '\0';
     int got = sscanf(key->value.bytes,
-                     "%15[a-z] %32[0-9a-fA-F] %16[0-9] %16[0-9] %40[0-9a-zA-Z] "
+                     "%15[a-z] %32[0-9a-f] %16[0-9] %16[0-9] %40[0-9a-zA-Z] "
                      "%40[0-9a-zA-Z]%1s",
                      ret->word, ret->id, ret->base, ret->greatest, ret->run, ret->replication,
                      rest);
     char again[SHOWN_MAX];
     sim_certificate_text(ret, again);
-    return (got == 5 || got == 6) && strcmp(again, key->value.bytes) == 0;
+    size_t id_len = strcmp(ret->word, "certified") == 0 ? 32 : 16;
+    return (got == 5 || got == 6) && strcmp(again, key->value.bytes) == 0 &&
+           strlen(ret->id) == id_len && strtod(ret->base, NULL) < NUMBERS &&
+           strtod(ret->greatest, NULL) < NUMBERS;
 }
 
 void sim_certificate_text(const struct sim_certificate *certificate, char ret_text[SHOWN_MAX])
@@ -51,7 +56,7 @@ bool sim_certificate_read(struct sim_run *run, struct sim_certificate *ret)
         return true;
     const char *error = sim_script_get(run, name, &key);
     if (error) {
-        sim_script_fail(run, "local text = redis.call('GET', KEYS[#KEYS])", error);
+        sim_script_fail(run, "redis.call('GET', KEYS[#KEYS])", error);
         return false;
     }
     ret->name = name;

@@ -10,13 +10,15 @@
 
 enum { NUMBER_DIGITS_MAX = 16 };
 #define NUMBER_MAX 9007199254740991.0
+#define CEILING 4503599627370496.0
+#define STEPS 1048576.0
 
 /* What the last ARGV say, and the counters' numbers. */
 struct fence {
     unsigned first, count; /* of KEYS */
     const struct sim_word *token, *life;
     bool endless;
-    double before;
+    double before, ceiling, most;
     struct sim_certificate certificate;
 };
 
@@ -25,13 +27,18 @@ static double greater(double a, double b)
     return a > b ? a : b;
 }
 
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 static double now_us(const struct sim_run *run)
 {
     return (double)(sim_wall_ns(run->call->server) / SIM_US);
 }
 
 /* A counter that is missing: -1. False: the script has answered or failed. */
-static bool number_in(struct sim_run *run, unsigned counter, double *ret_number)
+static bool number_in(struct sim_run *run, unsigned counter, double most, double *ret_number)
 {
     char text[160];
     const struct sim_key *key;
@@ -47,9 +54,10 @@ static bool number_in(struct sim_run *run, unsigned counter, double *ret_number)
     size_t len = key->value.len;
     bool digits = len > 0 && strspn(key->value.bytes, "0123456789") == len;
     if (digits && len <= NUMBER_DIGITS_MAX &&
-        (*ret_number = strtod(key->value.bytes, NULL)) < NUMBER_MAX)
+        (*ret_number = strtod(key->value.bytes, NULL)) < most)
         return true;
-    snprintf(text, sizeof(text), "ERR the fencing counter %.80s is no number below 2^53",
+    snprintf(text, sizeof(text),
+             "ERR the fencing counter %.80s is no number that tokens can go on from",
              name->bytes);
     sim_put_error(run->call->out, text);
     return false;
@@ -76,6 +84,11 @@ static bool is_text(const struct sim_word *word, const char *text)
     return word->len == strlen(text) && memcmp(word->bytes, text, word->len) == 0;
 }
 
+static double number_of(const char *digits)
+{
+    return digits[0] ? strtod(digits, NULL) : 0;
+}
+
 /* Behind the others: with `fencing strict` one more of each, which the rest does not see. */
 static bool take_off_certificate(struct sim_run *run, struct fence *fence)
 {
@@ -83,12 +96,13 @@ static bool take_off_certificate(struct sim_run *run, struct fence *fence)
         return false;
     run->n_keys -= fence->certificate.strict;
     run->n_args -= fence->certificate.strict;
+    fence->ceiling = fence->most = NUMBER_MAX;
+    if (!fence->certificate.strict)
+        return true;
+    fence->ceiling = CEILING;
+    fence->most = lesser(
+        NUMBER_MAX, greater(CEILING, number_of(fence->certificate.greatest)) + STEPS);
     return true;
-}
-
-static double number_of(const char *digits)
-{
-    return digits[0] ? strtod(digits, NULL) : 0;
 }
 
 static void read_count(struct sim_run *run, struct fence *fence, const struct sim_word *count)
@@ -136,11 +150,15 @@ static void grant(struct sim_run *run, sim_script_fn *inside)
     fence.before = number_of(fence.certificate.base);
     read_count(run, &fence, from_end(run, 3));
     for (unsigned i = fence.first; i <= run->n_keys; i++) {
-        if (!number_in(run, i, &number))
+        if (!number_in(run, i, fence.most, &number))
             return;
         if (number < 0)
             number = number_of(fence.certificate.greatest);
         fence.before = greater(fence.before, number);
+    }
+    if (fence.before >= NUMBER_MAX) {
+        sim_put_error(run->call->out, "ERR the fencing tokens of this master are at their end");
+        return;
     }
     size_t len = run->call->out->len;
     run_inside(run, &fence, 4, inside);
@@ -153,8 +171,8 @@ static void grant(struct sim_run *run, sim_script_fn *inside)
         return;
     }
     double most_us = now_us(run) + ahead_us;
-    double token = greater(fence.before + 1,
-                           greater(now_us(run), proposed < most_us ? proposed : most_us));
+    double clocks = greater(now_us(run), lesser(proposed, most_us));
+    double token = greater(fence.before + 1, lesser(clocks, fence.ceiling));
     char text[24];
     int digits = snprintf(text, sizeof(text), "%.0f", token);
     if (sim_certificate_raise(run, &fence.certificate, token) &&
@@ -172,11 +190,14 @@ static bool raise(struct sim_run *run, const struct fence *fence, unsigned count
         return false;
     if (greater(number, 0) >= token)
         return true;
-    if (!fence->certificate.strict && token > now_us(run) + ahead_us) {
+    bool strict = fence->certificate.strict;
+    if (token > (strict ? fence->most : now_us(run) + ahead_us)) {
         bool writes_back = is_text(from_end(run, 1), "1");
         if (writes_back)
             sim_put_error(run->call->out,
-                          "ERR the fencing token is too far ahead of this master's clock");
+                          strict
+                              ? "ERR the fencing token is too far ahead of this master's tokens"
+                              : "ERR the fencing token is too far ahead of this master's clock");
         return !writes_back;
     }
     error = sim_script_set_for_ever(run, sim_keys_at(run, counter), fence->token);
@@ -200,11 +221,11 @@ static void keep(struct sim_run *run, sim_script_fn *inside)
         return;
     take_back(run, len);
     if (sim_lua_number(fence.token, &token) &&
-        !sim_certificate_raise(run, &fence.certificate, token))
+        !sim_certificate_raise(run, &fence.certificate, lesser(token, fence.most)))
         return;
     for (unsigned i = fence.first; i <= run->n_keys; i++) {
         const char *error;
-        if (!number_in(run, i, &number) || !raise(run, &fence, i, number))
+        if (!number_in(run, i, fence.most, &number) || !raise(run, &fence, i, number))
             return;
         if (!fence.endless &&
             (error = sim_script_pexpire(run, sim_keys_at(run, i), fence.life))) {

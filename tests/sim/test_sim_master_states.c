@@ -497,7 +497,13 @@ START_TEST(certificate_is_read_alike)
 {
     static const char *const values[] = {
         "by hand", "", "certified 00 1 2 ab cd", "certified 00 1 2 ab", "certified 00 1 2  cd",
-        "Certified 00 1 2 ab cd", "certified 0g 1 2 ab cd", "certified 00 1 2 ab cd "};
+        "Certified 00 1 2 ab cd", "certified 0g 1 2 ab cd", "certified 00 1 2 ab cd ",
+        "certified " LOSS LOSS " 1 2 ab cd", "certified " LOSS LOSS " 1 2 ab ",
+        "certified " LOSS LOSS " 1 2 ab", "certified " LOSS " 1 2 ab cd",
+        "certified " LOSS LOSS " 1 9007199254740992 ab cd",
+        "certified " LOSS LOSS " 9007199254740992 1 ab cd",
+        "certified AA" LOSS "00000000000000 1 2 ab cd", "averyverylongword " LOSS " 1 2 ab cd",
+        "missing " LOSS " 1 2 ab cd", "missing " LOSS LOSS " 1 2 ab cd"};
     char run_id[64], replication[64], text[160];
     begin_as_one(run_id, replication);
     both_certify(LOSS, "look", "", "0");
@@ -543,21 +549,28 @@ static void both_grant(const char *id, const char *proposed, const char *told)
 
 START_TEST(certificate_is_shown_alike)
 {
-    static const char *const counters[] = {NULL, "2000000000000005", "5000000000000005"};
+    static const char *const counters[] = {NULL, "2000000000000005", "5000000000000005",
+                                           "4503599627370496", "9007199254740990",
+                                           "9007199254740991"};
+    static const char *const greatest[] = {"4000000000000009", "9007199254740990",
+                                           "9007199254740991"};
     char run_id[64], replication[64], text[160];
     begin_as_one(run_id, replication);
     both_grant(LOSS LOSS, "3000000000000001", "3000000000000002");
-    for (unsigned i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+    enum { COUNTERS = sizeof(counters) / sizeof(counters[0]) };
+    for (unsigned i = 0; i < 3 * COUNTERS; i++) {
         both("FLUSHALL", NULL);
-        snprintf(text, sizeof(text),
-                 "certified " LOSS LOSS " 3000000000000005 4000000000000009 %s x", run_id);
+        snprintf(text, sizeof(text), "certified " LOSS LOSS " 3000000000000005 %s %s x",
+                 greatest[i / COUNTERS], run_id);
         both("SET", RL_FENCING_KEY, text, NULL);
-        if (counters[i])
-            both("SET", "name:redlock:fence", counters[i], NULL);
+        if (counters[i % COUNTERS])
+            both("SET", "name:redlock:fence", counters[i % COUNTERS], NULL);
         both_grant(LOSS LATER, "3000000000000001", "6000000000000001");
         both_grant(LOSS LOSS, "3000000000000001", "3000000000000002");
         both("DEL", "name", NULL);
         both_grant(LOSS LOSS, "6000000000000001", "7000000000000001");
+        both("DEL", "name", NULL);
+        both_grant(LOSS LOSS, "6000000000000001", "9007199254740991");
     }
     both("DEL", RL_FENCING_KEY, NULL);
     both("ZADD", RL_FENCING_KEY, "1", "x", NULL);

@@ -1,19 +1,25 @@
 -- With `fencing strict` the last of KEYS is this master's certificate (fence_join), and the last
 -- of ARGV is its id, as the client knew it when its round began. Without the certificate, this
 -- master's counters may be lost. With another id, what the round has from others may be.
+-- include fence/fence_text
 local strict = KEYS[#KEYS] == 'redlock:fencing'
 local last, words = #KEYS, #ARGV
-local id, base, greatest, server
+local word, id, base, greatest, server
+-- Tokens jump up to this number, and go on from there by steps of one.
+local ceiling = 9007199254740991
+-- No counter and no other master's token is believed that is above this one. So no number that
+-- one party sets brings what is shared by all names to its end.
+local most = 9007199254740991
 if strict then
   last, words = last - 1, words - 1
-  local text = redis.call('GET', KEYS[#KEYS])
-  id, base, greatest, server =
-    string.match(text or '', '^certified (%x+) (%d+) (%d+) (.+)$')
-  if not id then
+  word, id, base, greatest, server = certificate(redis.call('GET', KEYS[#KEYS]))
+  if word ~= 'certified' then
     return redis.error_reply('UNCERTIFIED its fencing counters may be lost')
   elseif id ~= ARGV[#ARGV] then
     return redis.error_reply('UNCERTIFIED masters lost fencing counters during the round')
   end
+  ceiling = 4503599627370496
+  most = math.min(most, math.max(ceiling, tonumber(greatest)) + 1048576)
 end
 -- The certificate says so before anybody is told this token.
 local function certify(token)

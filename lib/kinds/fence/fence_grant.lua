@@ -9,13 +9,13 @@
 -- changes, and does not know it. Its clock is above all tokens that it granted before, or that
 -- were written to it (fence_keep).
 -- With `fencing strict` it does not trust its clock. The token is above what its certificate says,
--- and a counter that is missing may have been the greatest.
+-- and a counter that is missing may have been the greatest. No clock brings it above 2^52 then.
 -- Returns what the script inside returns; if that is the nonce, it becomes {nonce, 1, token}.
 local function take(KEYS, ARGV)
 -- script
 end
--- include fence/fence_counter
 -- include fence/fence_certificate
+-- include fence/fence_counter
 local count, life = tonumber(ARGV[words - 3]), ARGV[words]
 local first, before = last - count + 1, tonumber(base or 0)
 for i = first, last do
@@ -25,6 +25,9 @@ for i = first, last do
   end
   before = math.max(before, number or tonumber(greatest or 0))
 end
+if before >= 9007199254740991 then
+  return redis.error_reply('ERR the fencing tokens of this master are at their end')
+end
 local reply = take({unpack(KEYS, 1, first - 1)}, {unpack(ARGV, 1, words - 4)})
 if reply ~= ARGV[1] then
   return reply
@@ -32,7 +35,7 @@ end
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local proposed = math.min(tonumber(ARGV[words - 2]), now + ARGV[words - 1])
-local token = math.max(before + 1, proposed, now)
+local token = math.max(before + 1, math.min(math.max(proposed, now), ceiling))
 local text = string.format('%.0f', token)
 certify(text)
 for i = first, last do

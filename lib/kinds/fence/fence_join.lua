@@ -14,6 +14,7 @@
 --            read for it. A loss that came later stays.
 -- Returns {nonce, word, id, greatest}. The word may also be replica or nameless: nothing was
 -- read.
+-- include fence/fence_text
 local function told(section, field)
   return string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
 end
@@ -24,8 +25,8 @@ elseif run == '' then
   return {ARGV[1], 'nameless', '', 0}
 end
 local text = redis.pcall('GET', KEYS[1])
-local word, id, base, greatest, its_run, its_replication =
-  string.match(type(text) == 'string' and text or '', '^(%l+) (%x+) (%d+) (%d+) (%w+) (%w*)$')
+local word, id, base, greatest, its = certificate(text)
+local its_run, its_replication = string.match(its or '', '^(%w+) (%w*)$')
 local lost
 if not word then
   lost = text and 'foreign' or 'missing'

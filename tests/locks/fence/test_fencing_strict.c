@@ -49,7 +49,7 @@ static redlock *open_to(const char *settings)
     return client_open(masters_file(masters, settings));
 }
 
-static int try_with(redlock *client, int64_t wait_ms, uint64_t *ret_token)
+static int try_for(redlock *client, const char *name, int64_t wait_ms, uint64_t *ret_token)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -57,12 +57,17 @@ static int try_with(redlock *client, int64_t wait_ms, uint64_t *ret_token)
     options.wait_ms = wait_ms;
     options.fenced = 1;
     options.report = &report;
-    int result = redlock_try(client, "name", &options, &lock);
+    int result = redlock_try(client, name, &options, &lock);
     if (result == 0) {
         *ret_token = redlock_fencing_token(lock);
         ck_assert_int_eq(redlock_release(lock), 0);
     }
     return result;
+}
+
+static int try_with(redlock *client, int64_t wait_ms, uint64_t *ret_token)
+{
+    return try_for(client, "name", wait_ms, ret_token);
 }
 
 static uint64_t take(redlock *client)
@@ -263,6 +268,35 @@ START_TEST(counter_that_is_gone_is_no_way_back)
 }
 END_TEST
 
+/* A counter of one name on one of three masters has a number near the end of all numbers. */
+START_TEST(number_in_one_counter_costs_that_name_on_that_master)
+{
+    static const char *const numbers[] = {"9007199254740990", "9007199254740991", "4503599627370496",
+                                          "99999999999999999999", "-1", "x"};
+    uint64_t token = 0, more = 0;
+    start(3, true);
+    redlock *client = open_to(STRICT);
+    uint64_t first = take(client);
+    master_do(masters, 0, "SET", "name:redlock:fence", numbers[_i], NULL);
+    ck_assert_int_eq(try_for(client, "name", 5000, &token), 0);
+    ck_assert_uint_gt(token, first);
+    master_pause(masters, 1); /* what is left needs the other one's vote */
+    ck_assert_int_eq(try_for(client, "name", 500, &token),
+                     _i == 2 ? REDLOCK_OK : REDLOCK_ENOQUORUM);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_msg(try_for(client, "other", 5000, &more) == 0, "%s", client_told(&report));
+        ck_assert_uint_gt(more, first);
+        ck_assert_uint_lt(more, (UINT64_C(1) << 52) + (UINT64_C(1) << 20));
+    }
+    redlock_lock *lock = NULL;
+    ck_assert_int_eq(client_try(client, "plain", 2000, 0, NULL, &lock), 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    master_resume(masters, 1);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("fencing_strict");
@@ -275,6 +309,7 @@ int main(void)
     tcase_add_test(tcase, new_masters_are_certified_by_nobody);
     tcase_add_test(tcase, master_that_nobody_can_certify_is_looked_at_now_and_then);
     tcase_add_test(tcase, counter_that_is_gone_is_no_way_back);
+    tcase_add_loop_test(tcase, number_in_one_counter_costs_that_name_on_that_master, 0, 6);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

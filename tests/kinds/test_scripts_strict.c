@@ -1,0 +1,205 @@
+/* test_scripts_strict.c - the scripts with `fencing strict`, run on a real master: no number that
+ * somebody has set brings the tokens of all names to their end. */
+#include "config_auto.h"
+
+#include "kinds/fencing.h"
+#include "kinds/kind.h"
+#include "masters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONCE "00000000000000aa"
+#define CEILING (UINT64_C(1) << 52)
+#define STEPS (UINT64_C(1) << 20)
+#define END (UINT64_C(1) << 53)
+
+static struct masters *masters;
+
+static struct reply join(const char *what, const char *loss, uint64_t number)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    return master_do(masters, 0, "EVAL", rl_fence_join, "1", RL_FENCING_KEY, NONCE, what, loss,
+                     text, NULL);
+}
+
+static void start(uint64_t above)
+{
+    masters = masters_start(1, NULL);
+    join("look", "", 0);
+    ck_assert_ptr_nonnull(strstr(join("certify", NONCE, above).text, " certified "));
+}
+
+static uint64_t greatest(void)
+{
+    const char *text = strrchr(join("look", "", 0).text, ' ');
+    ck_assert_ptr_nonnull(text);
+    return strtoull(text, NULL, 10);
+}
+
+static void set_counter(const char *name, uint64_t number)
+{
+    char key[64], text[32];
+    snprintf(key, sizeof(key), "%s:redlock:fence", name);
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    master_do(masters, 0, "SET", key, text, NULL);
+}
+
+static struct reply take(const char *name, const char *proposed, const char *ahead_us)
+{
+    char counter[64];
+    snprintf(counter, sizeof(counter), "%s:redlock:fence", name);
+    return master_do(masters, 0, "EVAL", rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].fenced_body,
+                     "3", name, counter, RL_FENCING_KEY, NONCE, "token", "60000", "1", proposed,
+                     ahead_us, "100000", NONCE NONCE, NULL);
+}
+
+/* The number of a grant, after which the lock is free again. 0: an error, or no grant. */
+static uint64_t number_for(const char *name)
+{
+    uint64_t number = 0;
+    struct reply reply = take(name, "0", "0");
+    master_do(masters, 0, "DEL", name, NULL);
+    return reply.type == '*' && sscanf(reply.text, NONCE "- 1 %" SCNu64, &number) == 1 ? number
+                                                                                       : 0;
+}
+
+static struct reply keep(const char *name, uint64_t token)
+{
+    char counter[64], text[32];
+    snprintf(counter, sizeof(counter), "%s:redlock:fence", name);
+    snprintf(text, sizeof(text), "%" PRIu64, token);
+    return master_do(masters, 0, "EVAL", rl_kind(RL_ROW_PLAIN)->script[RL_EXTEND].fenced_body,
+                     "3", name, counter, RL_FENCING_KEY, NONCE, "token", "60000", "1", text, "0",
+                     "1", "100000", NONCE NONCE, NULL);
+}
+
+START_TEST(counter_that_is_too_far_ahead_costs_its_name_only)
+{
+    static const uint64_t far[] = {CEILING + STEPS, END - 2, END - 1, END, UINT64_MAX};
+    start(1000);
+    set_counter("name", far[_i]);
+    struct reply reply = take("name", "0", "0");
+    ck_assert_int_eq(reply.type, '-');
+    ck_assert_msg(strstr(reply.text, "is no number that tokens can go on from"), "%s",
+                  reply.text);
+    uint64_t number = number_for("other");
+    ck_assert(number > 1000 && number < CEILING);
+    ck_assert_uint_eq(greatest(), number);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(above_the_ceiling_each_grant_is_one_more)
+{
+    start(1000);
+    set_counter("name", CEILING);
+    for (uint64_t i = 1; i < 4; i++) {
+        ck_assert_uint_eq(number_for("name"), CEILING + i);
+        ck_assert_uint_eq(greatest(), CEILING + i);
+    }
+    ck_assert_uint_eq(number_for("other"), CEILING + 4); /* its counter may have been lost */
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(no_clock_brings_number_above_the_ceiling)
+{
+    uint64_t number = 0;
+    start(1000);
+    struct reply reply = take("name", "9007199254740990", "9007199254740990");
+    ck_assert_int_eq(sscanf(reply.text, NONCE "- 1 %" SCNu64, &number), 1);
+    ck_assert_uint_eq(number, CEILING);
+    masters_stop(masters);
+}
+END_TEST
+
+/* It is one master's word. This one goes as far as it may, so one that lagged behind catches up. */
+START_TEST(token_that_is_too_far_ahead_is_not_taken)
+{
+    start(1000);
+    struct reply reply = take("name", "0", "0");
+    ck_assert_int_eq(reply.type, '*');
+    for (uint64_t i = 1; i < 4; i++) {
+        reply = keep("name", END - 1);
+        ck_assert_int_eq(reply.type, '-');
+        ck_assert_msg(strstr(reply.text, "too far ahead of this master's tokens"), "%s",
+                      reply.text);
+        ck_assert_uint_eq(greatest(), CEILING + i * STEPS);
+    }
+    reply = keep("name", CEILING + 4 * STEPS);
+    ck_assert_str_eq(reply.text, NONCE);
+    ck_assert_uint_eq(number_for("name"), 0); /* it is held */
+    master_do(masters, 0, "DEL", "name", NULL);
+    ck_assert_uint_eq(number_for("name"), CEILING + 4 * STEPS + 1);
+    masters_stop(masters);
+}
+END_TEST
+
+START_TEST(certificate_at_its_end_costs_fenced_locks_only)
+{
+    start(END - 2);
+    ck_assert_uint_eq(number_for("name"), END - 1);
+    struct reply reply = take("other", "0", "0");
+    ck_assert_int_eq(reply.type, '-');
+    ck_assert_msg(strstr(reply.text, "are at their end"), "%s", reply.text);
+    reply = master_do(masters, 0, "EVAL", rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].body, "1",
+                      "other", NONCE, "token", "60000", NULL);
+    ck_assert_msg(strncmp(reply.text, NONCE, 16) == 0, "%s", reply.text);
+    ck_assert_ptr_nonnull(strstr(join("look", "", 0).text, " certified "));
+    masters_stop(masters);
+}
+END_TEST
+
+/* What clients would not read as an answer would cost them the whole connection. */
+START_TEST(certificate_of_another_shape_is_lost)
+{
+    static const struct {
+        const char *before, *after; /* what this server would read itself */
+    } shapes[] = {
+        {"certified " NONCE NONCE " 0 9007199254740992", ""},
+        {"certified " NONCE NONCE " 0 99999999999999999999999", ""},
+        {"certified " NONCE NONCE " 9007199254740992 5", ""},
+        {"certified " NONCE " 0 5", ""},
+        {"certified " NONCE NONCE "a 0 5", ""},
+        {"certified AA" NONCE "00000000000000 0 5", ""},
+        {"missing " NONCE NONCE " 0 5", ""},
+        {"averyverylongword " NONCE " 0 5", ""},
+        {"certified " NONCE NONCE " 0 -5", ""},
+        {"certified " NONCE NONCE " 0 5", " x"},
+        {"certified", ""},
+        {" ", ""},
+    };
+    char id[40], text[256], server[128];
+    start(1000);
+    struct reply reply = master_do(masters, 0, "GET", RL_FENCING_KEY, NULL);
+    const char *ids = reply.text;
+    for (int i = 0; i < 4; i++)
+        ids = strchr(ids, ' ') + 1;
+    snprintf(server, sizeof(server), "%s", ids);
+    snprintf(text, sizeof(text), "%s %s%s", shapes[_i].before, server, shapes[_i].after);
+    master_do(masters, 0, "SET", RL_FENCING_KEY, text, NULL);
+    ck_assert_ptr_nonnull(strstr(take("name", "0", "0").text, "UNCERTIFIED"));
+    reply = join("look", "", 0);
+    ck_assert_msg(sscanf(reply.text, NONCE " foreign %39s 0", id) == 1, "%s", reply.text);
+    ck_assert_str_eq(id, NONCE);
+    masters_stop(masters);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("scripts_strict");
+    TCase *tcase = tcase_create("strict");
+    suite_add_tcase(suite, tcase);
+    tcase_add_loop_test(tcase, counter_that_is_too_far_ahead_costs_its_name_only, 0, 5);
+    tcase_add_test(tcase, above_the_ceiling_each_grant_is_one_more);
+    tcase_add_test(tcase, no_clock_brings_number_above_the_ceiling);
+    tcase_add_test(tcase, token_that_is_too_far_ahead_is_not_taken);
+    tcase_add_test(tcase, certificate_at_its_end_costs_fenced_locks_only);
+    tcase_add_loop_test(tcase, certificate_of_another_shape_is_lost, 0, 12);
+    return suite_run(suite);
+}
