@@ -3,8 +3,4 @@
 
 #include "base/limits.h"
 
-const struct rl_limits rl_limits = {
-    .renewals_a_ms = 16,
-    .renewals_min = 512,
-    .renewals_max = 4096,
-};
+const struct rl_limits rl_limits = RL_LIMITS;

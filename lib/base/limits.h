@@ -5,6 +5,8 @@
 
 #include <redlock.h>
 
+#include <stddef.h>
+
 #define RL_NS_PER_MS INT64_C(1000000)
 #define RL_NS_PER_S INT64_C(1000000000)
 
@@ -120,12 +122,32 @@
 #define RL_LOST_MARGIN_MIN_NS (3 * RL_NS_PER_MS)
 #define RL_LOST_MARGIN_MAX_NS (100 * RL_NS_PER_MS)
 
-/* Bounds that few programs meet. The simulator has its own, so that its worlds meet them. */
+/* Bounds that few programs meet. The simulator has its own (sim_limits.c), so that its worlds
+ * meet them. */
 struct rl_limits {
     /* Extension rounds in flight at once for auto_renew: so many a millisecond of round trip. */
     unsigned renewals_a_ms, renewals_min, renewals_max;
+    unsigned backlog;       /* unanswered requests: with more a node is not asked for votes */
+    unsigned slow_requests; /* with fewer it does not count as slow */
+    unsigned fifo_min, fifo_max; /* of a link, both powers of 2 */
+    size_t out_max;              /* bytes that a link queues */
+    size_t read_a_turn;          /* bytes read from one link a turn */
+    unsigned releases;           /* ended leases that some master may still have */
+    unsigned fill_in_a_turn;     /* leases that are filled in between two pauses */
+    unsigned channel_asks;       /* channels that one server is asked for at once */
 };
-extern const struct rl_limits rl_limits;
+#define RL_LIMITS                                                                              \
+    {                                                                                          \
+        .renewals_a_ms = 16, .renewals_min = 512, .renewals_max = 4096, .backlog = 8192,       \
+        .slow_requests = 64, .fifo_min = RL_FIFO_MIN, .fifo_max = RL_FIFO_MAX,                 \
+        .out_max = RL_OUT_MAX, .read_a_turn = RL_READ_BUDGET,                                  \
+        .releases = RL_PENDING_RELEASES_MAX, .fill_in_a_turn = 32,                             \
+        .channel_asks = RL_CHANNEL_ASKS_MAX,                                                   \
+    }
+#ifndef RL_LIMITS_ARE
+#define RL_LIMITS_ARE const /* for all but the simulator */
+#endif
+extern RL_LIMITS_ARE struct rl_limits rl_limits;
 
 #define RL_OWNER_MAX 128 /* bytes in an owner: a thread, or a name that the caller gives */
 

@@ -47,6 +47,12 @@ void rl_waking_message(struct rl_waking *waking, unsigned node, int64_t now_ns)
     waking->wakes |= rl_bit(node);
 }
 
+void rl_waking_won(struct rl_waking *waking)
+{
+    waking_assert(waking);
+    waking->paid_ns = 0;
+}
+
 void rl_waking_unheard(struct rl_waking *waking, unsigned node)
 {
     assert(node < REDLOCK_NODES_MAX);
@@ -77,6 +83,7 @@ void rl_waking_round(struct rl_waking *waking, unsigned n, bool hinted, struct r
     if (rl_count(waking->wakes) >= rl_quorum_needed(n)) {
         rl_backoff_reset(&waking->hint_backoff);
         waking->hint_ns = 0;
+        waking->paid_ns = rl_later_ns(waking->paid_ns, now_ns) + RL_WAKE_EACH_NS;
     } else if (hinted || waking->wakes) {
         waking->hint_ns = now_ns + rl_backoff_calm_ns(&waking->hint_backoff, prng);
     }
@@ -98,40 +105,6 @@ uint64_t rl_waking_leaves(const struct rl_waking *waking, bool won, bool several
 }
 
 /* ---- what the last round's refusals tell ---------------------------------------------- */
-
-void rl_refusals_begin(struct rl_refusals *refusals, int64_t now_ns)
-{
-    assert(now_ns > 0);
-    assert(refusals->held_count <= REDLOCK_NODES_MAX);
-    refusals->held_count = 0;
-    refusals->place = INT64_MAX;
-    if (refusals->next_to != refusals->behind)
-        refusals->behind_since_ns = now_ns;
-    refusals->behind = refusals->next_to;
-    refusals->next_to = refusals->next_votes = refusals->behind_count = 0;
-}
-
-void rl_refusals_next(struct rl_refusals *refusals, uint64_t holder)
-{
-    assert(holder != 0);
-    assert(refusals->behind_count < REDLOCK_NODES_MAX); /* a node names one holder a round */
-    refusals->behind_count += holder == refusals->behind;
-    if (refusals->next_votes == 0)
-        refusals->next_to = holder;
-    if (refusals->next_to == holder)
-        refusals->next_votes++;
-    else
-        refusals->next_votes--;
-}
-
-void rl_refusals_held(struct rl_refusals *refusals, int64_t until_ns)
-{
-    assert(refusals->held_count < REDLOCK_NODES_MAX); /* a node refuses once a round */
-    unsigned at = refusals->held_count++;
-    for (; at > 0 && refusals->held_ns[at - 1] > until_ns; at--)
-        refusals->held_ns[at] = refusals->held_ns[at - 1];
-    refusals->held_ns[at] = until_ns;
-}
 
 /* When a majority of keys will have expired by themselves; or 0. */
 static int64_t free_at_ns(const struct rl_refusals *refusals, const struct rl_defeat *defeat,
@@ -182,6 +155,14 @@ static int64_t hinted_ns(const struct rl_wait_view *view, int64_t soon_ns)
 {
     assert(view->waking && soon_ns > 0);
     return rl_later_ns(soon_ns, view->waking->hint_ns);
+}
+
+/* When a round for a majority's word may begin. */
+static int64_t majority_wakes_ns(const struct rl_wait_view *view)
+{
+    assert(is_majority(view->waking->wakes, view));
+    return rl_later_ns(view->now_ns,
+                       view->waking->paid_ns - RL_WAKES_BURST * RL_WAKE_EACH_NS);
 }
 
 /* Wake-ups of a majority prove the release on a majority. Fewer may be stray, or all that will
@@ -280,7 +261,7 @@ int64_t rl_pause_end_ns(struct rl_pause *pause, const struct rl_refusals *refusa
         return calm_down_ns(pause, view);
     bool queued = !defeat->split && defeat->will_tell && will_be_woken(defeat->silent, view);
     if (queued && is_majority(view->waking->wakes, view))
-        return view->now_ns;
+        return majority_wakes_ns(view);
     int64_t until_ns = unwoken_ns(pause, refusals, defeat, queued, view);
     if (!pause->can_hear)
         return until_ns;
@@ -305,7 +286,8 @@ static int64_t turn_ns(struct rl_pause *pause, enum rl_turn why, bool hint,
     case RL_TURN_FREED:
         return soon_ns;
     case RL_TURN_WOKEN:
-        return is_majority(view->waking->wakes, view) ? soon_ns : minority_wakes_ns(view);
+        return is_majority(view->waking->wakes, view) ? majority_wakes_ns(view)
+                                                      : minority_wakes_ns(view);
     case RL_TURN_LISTENS:
         if (!is_majority(view->listening, view))
             return INT64_MAX;

@@ -48,13 +48,20 @@ struct rl_waking {
     uint64_t entered; /* nodes that may have us in their queue */
     int64_t hint_ns;  /* a minority's message must not begin a round before this time */
     struct rl_backoff hint_backoff;
+    int64_t paid_ns; /* what a majority's messages began is paid for by then: RL_WAKES_BURST */
 };
+
+/* Masters, or users who may publish, can send wake-ups without end. A majority's word begins so
+ * many rounds at once, and then one each RL_WAKE_EACH_NS, until the lock is had. */
+#define RL_WAKES_BURST 32
+#define RL_WAKE_EACH_NS (20 * RL_NS_PER_MS)
 
 void rl_waking_init(struct rl_waking *waking, bool named);
 
 /* A node wakes us. Its releases may have been missed. It has answered a request to queue us;
  * true: it can't be counted on. */
 void rl_waking_message(struct rl_waking *waking, unsigned node, int64_t now_ns);
+void rl_waking_won(struct rl_waking *waking); /* so the word was true */
 void rl_waking_unheard(struct rl_waking *waking, unsigned node);
 bool rl_waking_answer(struct rl_waking *waking, unsigned node, enum rl_queued queued);
 

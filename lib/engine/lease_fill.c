@@ -12,8 +12,7 @@
 #include <assert.h>
 
 #define PAUSE_NS RL_NS_PER_MS
-#define SENT_A_TURN 32    /* leases that are filled in between two pauses */
-#define SEEN_A_TURN 1024u /* and leases that are looked at */
+#define SEEN_A_TURN 1024u /* leases that are looked at between two pauses */
 
 /* True: something was sent. */
 static bool fill_in_lease(struct rl_lease *lease, int64_t now_ns)
@@ -41,7 +40,7 @@ static void go_on(redlock *client, int64_t now_ns)
 {
     struct rl_fill_in *fill_in = &client->leases.fill_in;
     unsigned sent = 0;
-    for (unsigned seen = 0; seen < SEEN_A_TURN && sent < SENT_A_TURN; seen++) {
+    for (unsigned seen = 0; seen < SEEN_A_TURN && sent < rl_limits.fill_in_a_turn; seen++) {
         struct rl_lease *lease = fill_in->next;
         if (!rl_fill_in_has_room(client, now_ns) || !lease)
             break;

@@ -90,7 +90,7 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
                   struct rl_lease **ret_lease)
 {
     assert(target->kind && target->name_len > 0);
-    if (client->leases.releasing_count >= RL_PENDING_RELEASES_MAX)
+    if (client->leases.releasing_count >= rl_limits.releases)
         return REDLOCK_EBUSY;
     struct rl_lease *lease =
         RL_ITEM(rl_list_pop(&client->leases.spare), struct rl_lease, entry);

@@ -225,6 +225,7 @@ void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, in
         put_away(client, queue, now_ns);
     } else if (was_first) {
         if (won) {
+            rl_waking_won(&queue->waking);
             leave_queues(client, queue, true, now_ns);
             number(&client->wait_queues, queue, queue->number & PLACE_MASK);
         }

@@ -28,13 +28,13 @@ int rl_connection_init(struct rl_connection *connection, const struct rl_node_co
         return REDLOCK_ENOMEM;
     connection->reader = rl_reader_new(on_bulk, context);
     connection->out = malloc(RL_OUT_MIN);
-    connection->fifo = malloc(RL_FIFO_MIN * sizeof(*connection->fifo));
+    connection->fifo = malloc(rl_limits.fifo_min * sizeof(*connection->fifo));
     if (!connection->reader || !connection->out || !connection->fifo) {
         rl_connection_done(connection, false);
         return REDLOCK_ENOMEM;
     }
     connection->out_size = RL_OUT_MIN;
-    connection->fifo_size = RL_FIFO_MIN;
+    connection->fifo_size = rl_limits.fifo_min;
     return 0;
 }
 
@@ -73,7 +73,7 @@ static bool grow_out(struct rl_connection *connection, size_t len)
 {
     size_t size = connection->out_size;
     while (size - connection->out_end < len) {
-        if (size >= RL_OUT_MAX)
+        if (size >= rl_limits.out_max)
             return false;
         size *= 2;
     }
@@ -88,7 +88,7 @@ static bool grow_out(struct rl_connection *connection, size_t len)
 static bool grow_fifo(struct rl_connection *connection)
 {
     assert((connection->fifo_size & (connection->fifo_size - 1)) == 0); /* a power of 2 */
-    if (connection->fifo_size >= RL_FIFO_MAX)
+    if (connection->fifo_size >= rl_limits.fifo_max)
         return false;
     struct rl_inflight *fifo = calloc(2 * (size_t)connection->fifo_size, sizeof(*fifo));
     if (!fifo)
@@ -251,7 +251,7 @@ bool rl_connection_read(struct rl_connection *connection, struct rl_clock *clock
                         rl_take_fn *take, rl_take_usual_fn *take_usual, void *context)
 {
     struct bytes bytes;
-    for (size_t budget = RL_READ_BUDGET; budget > 0;) {
+    for (size_t budget = rl_limits.read_a_turn; budget > 0;) {
         ssize_t got = receive(connection, &bytes, clock);
         if (got <= 0)
             return true; /* nothing now, or FAILED */

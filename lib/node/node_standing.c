@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define BACKLOG_MAX 8192 /* unanswered requests: with more the node is not asked for votes */
-#define LAG_REQUESTS 64
 #define LAG_ROUND_TRIPS 8
 #define LAG_MIN_NS (20 * RL_NS_PER_MS)
 
@@ -31,7 +29,7 @@ bool rl_node_stalled(struct rl_node *node, int64_t now_ns)
 static bool is_slow(struct rl_node *node, int64_t now_ns)
 {
     struct rl_connection *connection = rl_node_connection(node);
-    if (connection->fifo_count < LAG_REQUESTS)
+    if (connection->fifo_count < rl_limits.slow_requests)
         return false;
     assert(node->round_trip_ns >= 0);
     int64_t patience = LAG_ROUND_TRIPS * node->round_trip_ns;
@@ -42,7 +40,7 @@ static bool is_slow(struct rl_node *node, int64_t now_ns)
 
 static bool is_full(struct rl_node *node)
 {
-    return rl_node_connection(node)->fifo_count >= BACKLOG_MAX ||
+    return rl_node_connection(node)->fifo_count >= rl_limits.backlog ||
            rl_link_blocked(rl_node_connection(node)->link);
 }
 

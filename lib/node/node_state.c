@@ -122,7 +122,7 @@ void rl_node_disconnect(struct rl_node *node, unsigned index, int64_t now_ns,
 static bool takes(struct rl_node *node, unsigned slot, size_t len, bool may_grow)
 {
     assert(slot < RL_SLOTS);
-    assert(len > 0 && len <= RL_OUT_MAX);
+    assert(len > 0 && len <= rl_limits.out_max);
     if (slot == node->current ? node->mode != RL_UP : !node->draining)
         return false;
     return rl_link_state(node->slot[slot].connection.link) == RL_LINK_OPEN &&

@@ -23,7 +23,7 @@ static bool sync_channel(struct rl_sub *sub, struct rl_channel *channel, int64_t
     if (wish == RL_CHANNEL_NONE)
         return true;
     assert(sub->mode == RL_SUB_SUBSCRIBING || sub->mode == RL_SUB_UP);
-    if (connection->fifo_count >= RL_CHANNEL_ASKS_MAX ||
+    if (connection->fifo_count >= rl_limits.channel_asks ||
         !rl_connection_room(connection, sizeof(bytes) + SPARE, true))
         return false;
     struct rl_inflight inflight = {
@@ -58,7 +58,7 @@ void rl_sub_sync(struct rl_sub *sub, struct rl_channel *channel, int64_t now_ns)
 void rl_sub_catch_up(struct rl_sub *sub, int64_t now_ns)
 {
     /* Not for each place that gets free, because it looks at all channels. */
-    if (!sub->behind || !talks(sub) || sub->connection.fifo_count > RL_CHANNEL_ASKS_MAX / 2)
+    if (!sub->behind || !talks(sub) || sub->connection.fifo_count > rl_limits.channel_asks / 2)
         return;
     for (size_t i = 0; sub->channels && i < sub->channels->count; i++) {
         if (!sync_channel(sub, sub->channels->all[i], now_ns))

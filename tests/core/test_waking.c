@@ -77,6 +77,35 @@ START_TEST(minority_costs_fewer_and_fewer_rounds)
 }
 END_TEST
 
+/* A majority wakes it each millisecond, and it is refused each time. */
+START_TEST(majority_costs_bounded_number_of_rounds_until_lock_is_had)
+{
+    enum { SECONDS = 4 };
+    unsigned rounds = 0;
+    int64_t end_ns = NOW + SECONDS * RL_NS_PER_S;
+    for (; view.now_ns < end_ns; view.now_ns += MS) {
+        rl_waking_message(&waking, 0, view.now_ns);
+        rl_waking_message(&waking, 1, view.now_ns);
+        rest.until_ns = INT64_MAX;
+        if (rl_pause_turn(&rest, RL_TURN_WOKEN, &view) == RL_ROUND_NOW) {
+            rl_waking_round(&waking, view.n, false, &prng, view.now_ns);
+            rounds++;
+        } else {
+            ck_assert_int_le(rest.until_ns, view.now_ns + RL_WAKE_EACH_NS);
+        }
+    }
+    ck_assert_uint_ge(rounds, RL_WAKES_BURST);
+    ck_assert_uint_le(rounds, RL_WAKES_BURST + 1 + SECONDS * RL_NS_PER_S / RL_WAKE_EACH_NS);
+    rl_waking_won(&waking);
+    for (rounds = 0; rounds < RL_WAKES_BURST; rounds++) {
+        rl_waking_message(&waking, 0, view.now_ns);
+        rl_waking_message(&waking, 1, view.now_ns);
+        ck_assert_int_eq(rl_pause_turn(&rest, RL_TURN_WOKEN, &view), RL_ROUND_NOW);
+        rl_waking_round(&waking, view.n, false, &prng, view.now_ns);
+    }
+}
+END_TEST
+
 /* It probes if a majority will wake it, and polls if not: then it asks much sooner. */
 START_TEST(queued_waiter_probes_and_other_one_polls)
 {
@@ -261,6 +290,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_add_test(tcase, majority_begins_round_at_once_and_minority_after_grace);
     tcase_add_test(tcase, minority_costs_fewer_and_fewer_rounds);
+    tcase_add_test(tcase, majority_costs_bounded_number_of_rounds_until_lock_is_had);
     tcase_add_test(tcase, queued_waiter_probes_and_other_one_polls);
     tcase_add_test(tcase, majority_that_spoke_meanwhile_ends_pause);
     tcase_add_test(tcase, pause_ends_when_enough_keys_run_out);

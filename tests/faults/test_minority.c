@@ -1,5 +1,6 @@
 /* test_minority.c - what a minority says costs a bounded number of requests, whatever it is:
- * a master that denies every script; releases that are told of and did not happen. */
+ * a master that denies every script; releases that are told of and did not happen. Of these a
+ * majority can't make more, either. */
 #include "config_auto.h"
 
 #include "fake.h"
@@ -153,6 +154,33 @@ START_TEST(so_do_messages_on_locks_channel)
 }
 END_TEST
 
+/* All masters say without end that the lock is released. A round is an acquire and a release. */
+START_TEST(wakes_of_all_masters_make_bounded_number_of_rounds)
+{
+    enum { BURST = 32, A_SECOND = 50, OTHERS = 9 };
+    char who[128], channel[128];
+    open_masters(3);
+    redlock_lock *held = hold_and_wait();
+    client_is_quiet(two);
+    find_waiter(who);
+    snprintf(channel, sizeof(channel), "redlock:wake:%.36s", who);
+    long long before = scripts(0);
+    int64_t begun = now_ms();
+    while (now_ms() - begun < ALONE_MS) {
+        for (unsigned node = 0; node < 3; node++)
+            master_do(masters, node, "PUBLISH", channel, who, NULL);
+    }
+    long long calls = scripts(0) - before, seconds = (now_ms() - begun) / 1000 + 1;
+    ck_assert_msg(calls <= 2 * (OTHERS + BURST + A_SECOND * seconds), "%lld scripts in %lld s",
+                  calls, seconds);
+    ck_assert(!atomic_load(&waiter.back));
+    waiter_mark(&waiter);
+    ck_assert_int_eq(redlock_release(held), 0);
+    waiter_expect_woken(&waiter, 2);
+    close_all();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("minority");
@@ -162,6 +190,7 @@ int main(void)
     tcase_add_test(tests, nor_is_question);
     tcase_add_loop_test(tests, wakes_of_minority_make_few_rounds, 0, 2);
     tcase_add_loop_test(tests, so_do_messages_on_locks_channel, 0, 2);
+    tcase_add_test(tests, wakes_of_all_masters_make_bounded_number_of_rounds);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -32,6 +32,8 @@ const char *sim_kinds_wanted(void)
            : sim_members_wanted  ? "members"
            : sim_fenced_wanted   ? "fenced"
            : sim_watching_wanted ? "watching"
+           : sim_limited_wanted  ? "limited"
+           : sim_crowded_wanted  ? "crowded"
                                  : sim_family_name((enum sim_family)sim_family_wanted);
 }
 
@@ -166,5 +168,6 @@ const char *sim_served_name(unsigned i)
     if (plan->family != SIM_SEVERAL_LOCKS || i > 0)
         return plan->name[i];
     unsigned which = sim_proc()->index;
-    return names_text(plan->names, which % plan->names, 1 + which % (plan->names - 1));
+    unsigned count = plan->names < SET_MAX ? plan->names : SET_MAX;
+    return names_text(count, which % plan->names, 1 + which % (plan->names - 1));
 }

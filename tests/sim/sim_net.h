@@ -14,7 +14,7 @@
 
 #include "sim_proc.h"
 
-enum { SIM_FD_BASE = 100000, SIM_MASTERS_MAX = 16, SIM_PORT = 6379 };
+enum { SIM_FD_BASE = 100000, SIM_MASTERS_MAX = 32, SIM_PORT = 6379 };
 enum { SIM_SEND_BUFFER = 65536 }; /* at first */
 
 enum sim_way { SIM_THERE, SIM_BACK, SIM_WAYS }; /* to the master, from it */

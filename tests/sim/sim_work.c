@@ -41,7 +41,7 @@ void sim_draw_options(redlock_options *ret_options, char owner[SIM_OWNER_BYTES],
     }
     if (renews && sim_below(4) == 0)
         ret_options->release = REDLOCK_RELEASE_LAZY;
-    if (!renews || sim_below(3))
+    if (!renews || sim_below(sim_world.plan.limited ? 2 : 3))
         return;
     ret_options->auto_renew = (int)sim_below(2);
     if (sim_below(3)) /* others only look at the validity */
@@ -142,7 +142,8 @@ static void hold_it(struct sim_actor *actor, redlock_lock *lock, struct sim_hold
     unsigned rounds = sim_below(3) ? 1 : (unsigned)sim_below(5) + 1;
     while (rounds-- > 0) {
         /* Mostly a moment, now and then for longer than it lasts. */
-        int64_t for_ns = sim_scale(SIM_US, sim_below(8) ? ttl_ns / 4 : ttl_ns + ttl_ns / 4);
+        unsigned few = sim_world.plan.limited ? 2 : 8; /* a bound is met by many at once */
+        int64_t for_ns = sim_scale(SIM_US, sim_below(few) ? ttl_ns / 4 : ttl_ns + ttl_ns / 4);
         bool over = pass_time(actor, hold, for_ns);
         if (over && sim_below(2))
             await_loss(actor, hold);

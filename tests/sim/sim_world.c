@@ -98,15 +98,20 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     plan->members = sim_members_of(seed) && plan->family != SIM_FAIR_LOCKS &&
                     plan->family != SIM_RW_LOCKS;
     plan->certified = sim_certified_of(seed) && !plan->members;
-    plan->masters = plan->members ? draw_members() : draw_masters();
+    plan->limited = sim_limited_of(seed);
+    plan->crowded = sim_crowded_of(seed) && !plan->members && plan->family != SIM_FAIR_LOCKS &&
+                    plan->family != SIM_RW_LOCKS;
+    plan->masters = plan->members   ? draw_members()
+                    : plan->crowded ? sim_draw_crowd()
+                                    : draw_masters();
     if (plan->family == SIM_SHARED_LOCKS && plan->masters == 1)
         plan->masters = 3; /* on one it is another format */
     if (plan->family == SIM_FAIR_LOCKS || plan->family == SIM_RW_LOCKS)
         plan->masters = 1;
     plan->actors = (unsigned)sim_between(2, 6);
-    plan->names = 1 + (unsigned)sim_below(SIM_NAMES_MAX);
+    plan->names = 1 + (unsigned)sim_below(plan->limited ? SIM_NAMES_MAX : SIM_FEW_NAMES);
     if (plan->family == SIM_SEVERAL_LOCKS && plan->names == 1)
-        plan->names = SIM_NAMES_MAX;
+        plan->names = SIM_FEW_NAMES;
     for (unsigned i = 0; i < plan->names; i++)
         snprintf(plan->name[i], sizeof(plan->name[i]), "lock-%c", 'a' + (char)i);
     plan->ttl_max_ms = sim_scale(60, plan->members ? 1000 : 10000);
@@ -194,6 +199,8 @@ static void draw_style(struct sim_actor *actor)
     };
     actor->style = sim_below(4) ? SIM_BLOCKING : sim_below(2) ? SIM_CALLBACKS : SIM_LOOPING;
     actor->threads = sim_below(3) ? 1 : 1 + (unsigned)sim_below(SIM_THREADS_MAX);
+    if (sim_world.plan.limited)
+        actor->threads += SIM_THREADS_MAX;
     actor->options = sim_world.plan.options;
     actor->options.background = backgrounds[sim_below(6)];
     if (actor->style == SIM_CALLBACKS && actor->options.background == REDLOCK_BACKGROUND_NEVER)
@@ -271,6 +278,8 @@ static void tell_plan(uint64_t seed)
     const struct sim_plan *plan = &sim_world.plan;
     if (!sim_tells())
         return;
+    if (plan->limited)
+        sim_tell("the library's bounds are small");
     if (plan->family != SIM_PLAIN_LOCKS)
         sim_tell("%s locks", sim_family_name(plan->family));
     sim_tell("seed %llu: %u masters, %u processes, %u names, ttl <= %lld ms, max-ttl %lld ms, "
@@ -322,6 +331,7 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally)
     sim_world.tally = tally;
     memcpy(sim_world.faults, tally->faults, sizeof(sim_world.faults));
     draw_plan(&sim_world.plan, seed);
+    sim_limits_draw(sim_world.plan.limited);
     tell_plan(seed);
     begin_masters();
     sim_members_begin();

@@ -7,6 +7,7 @@
  *   sim_loop.c    programs that are driven by an event loop or by callbacks
  *   sim_kinds.c   of which kinds their locks are
  *   sim_members.c the list of masters is changed
+ *   sim_limits.c  how large the library's bounds are
  *   sim_faults.c  which faults there are and when (sim_fault.h)
  *   sim_idle.c    a program that is alone, and calls seldom
  *   sim_end.c     no faults any more: is everybody served, and is nothing left?
@@ -19,7 +20,8 @@
 #include "sim_count.h"
 
 enum {
-    SIM_NAMES_MAX = 3,
+    SIM_NAMES_MAX = 12, /* of a world with small bounds; of others: */
+    SIM_FEW_NAMES = 3,
     SIM_ACTORS_MAX = 24,
     SIM_THREADS_MAX = 3,
     SIM_TEXTS_MAX = 4,
@@ -58,6 +60,8 @@ struct sim_plan {
     bool delayed;   /* all clients have a lock-delay */
     bool watching;  /* all clients watch their wall clocks, which are set */
     bool members;   /* the list of masters is changed, one at a time */
+    bool limited;   /* the library's bounds are small */
+    bool crowded;   /* there are more masters than in other worlds */
     unsigned masters, actors, names;
     char name[SIM_NAMES_MAX][24];
     int64_t ttl_max_ms; /* of the locks; max-ttl is no less */
@@ -158,6 +162,12 @@ extern bool sim_watching_wanted;
 bool sim_watching_of(uint64_t seed);
 extern bool sim_members_wanted;
 bool sim_members_of(uint64_t seed);
+/* sim_limits.c: the library's bounds, small or as they are; and how many masters are many. */
+extern bool sim_limited_wanted, sim_crowded_wanted;
+bool sim_limited_of(uint64_t seed);
+bool sim_crowded_of(uint64_t seed);
+void sim_limits_draw(bool limited);
+unsigned sim_draw_crowd(void);
 /* The owner's text is the caller's, and must last as long as the options. */
 void sim_draw_kind(redlock_options *options, char owner[SIM_OWNER_BYTES]);
 /* The options for taking it once more, by the same owner. False: it does not. */
