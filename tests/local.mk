@@ -123,6 +123,7 @@ endif
 check_tests = %D%/core/test_refusal \
 	%D%/faults/test_refusals \
 	%D%/faults/test_tls_exit \
+	%D%/api/test_host \
 	%D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_calls \
 	%D%/api/test_async_close %D%/api/test_err %D%/api/test_fork %D%/api/test_inspect \
 	%D%/api/test_inspect_owner %D%/api/test_oom %D%/api/test_process \

@@ -44,6 +44,7 @@ static void warn(void *context, int level, const char *text)
 }
 
 enum { HOST_SHOWN = RL_CLIENT_NAME_MAX - 12 }; /* beside a colon and any process number */
+enum { HOST_END = 28 }; /* of a longer one: a pod's name differs in its end, a domain's in front */
 
 /* The holder's name in values on masters: the configured name, or host and process. */
 static void name_holder(redlock *client)
@@ -59,6 +60,12 @@ static void name_holder(redlock *client)
     for (char *at = host; *at; at++) {
         if (!rl_host_byte(*at))
             *at = '-';
+    }
+    size_t len = strlen(host);
+    if (len > HOST_SHOWN) {
+        char *middle = host + HOST_SHOWN - HOST_END - 2;
+        memcpy(middle, "..", 2);
+        memmove(middle + 2, host + len - HOST_END, HOST_END + 1);
     }
     snprintf(client->identity.holder, sizeof(client->identity.holder), "%.*s:%d", HOST_SHOWN,
              host, (int)client->identity.fork_check.pid);
@@ -231,6 +238,11 @@ static int open_client(const redlock_config *given, redlock_error *error, redloc
     if (!ret_client)
         return fail(error, REDLOCK_EINVAL,
                     "there is no place for the client: ret_client is NULL");
+    if (!rl_clock_is_there())
+        return fail(error, REDLOCK_ESYSTEM,
+                    "clock_gettime(CLOCK_BOOTTIME): %s; leases are timed by this clock, so a "
+                    "sandbox must allow it",
+                    strerror(errno));
     redlock *client = new_client(&config);
     if (!client)
         return fail(error, REDLOCK_ENOMEM, "out of memory");

@@ -34,9 +34,19 @@ static int64_t read_ns(clockid_t clock)
 
     /* Every Linux since 2.6.39 has CLOCK_BOOTTIME. Another clock would make leases look longer
      * than they are, so the process must stop. */
-    if (clock_gettime(clock, &now) != 0)
+    if (clock_gettime(clock, &now) != 0) {
+        fprintf(stderr, "libredlock: clock_gettime(%s) was refused: %s\n",
+                clock == CLOCK_BOOTTIME ? "CLOCK_BOOTTIME" : "a clock of this system",
+                strerror(errno));
         abort();
+    }
     return (int64_t)now.tv_sec * RL_NS_PER_S + now.tv_nsec;
+}
+
+bool rl_clock_is_there(void)
+{
+    struct timespec now;
+    return clock_gettime(CLOCK_BOOTTIME, &now) == 0;
 }
 
 int64_t rl_clock_now_ns(void)

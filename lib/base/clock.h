@@ -24,6 +24,8 @@
 
 /* The kernel's clock as it is. */
 int64_t rl_clock_now_ns(void);
+/* A sandbox may refuse it: false, with errno. To be asked before the clock is read. */
+bool rl_clock_is_there(void);
 
 /* How much longer it has gone on than a clock that stands still while the machine is suspended:
  * since it was started. */

@@ -137,6 +137,31 @@ START_TEST(case_112_node_list_path_is_made_absolute)
 }
 END_TEST
 
+/* What systemd says to redlock by its process number is meant for the command. */
+START_TEST(command_is_whom_systemd_means)
+{
+    struct program *program = NULL;
+    ck_assert_int_eq(
+        program_run(NULL,
+                    (const char *const[]){
+                        "sh", "-c",
+                        "LISTEN_PID=$$ WATCHDOG_PID=$$ exec \"$0\" run systemd -- sh -c 'test "
+                        "$LISTEN_PID = $$ && test $WATCHDOG_PID = $$'",
+                        program_redlock(), NULL},
+                    &program),
+        0);
+    program_free(program);
+    ck_assert_int_eq(program_run(NULL,
+                                 (const char *const[]){
+                                     "sh", "-c",
+                                     "LISTEN_PID=1 exec \"$0\" run systemd -- sh -c 'test "
+                                     "$LISTEN_PID = 1'",
+                                     program_redlock(), NULL},
+                                 NULL),
+                     0);
+}
+END_TEST
+
 START_TEST(case_112_try_wait_and_ttl_are_honoured)
 {
     (void)cli_acquire("j:112:busy", "6s");
@@ -343,6 +368,7 @@ int main(void)
     tcase_add_test(plain, case_111_arguments_verbatim_without_shell);
     tcase_add_test(plain, case_112_environment_carries_name_handle_and_nodes);
     tcase_add_test(plain, case_112_node_list_path_is_made_absolute);
+    tcase_add_test(plain, command_is_whom_systemd_means);
     tcase_add_test(plain, case_112_try_wait_and_ttl_are_honoured);
     tcase_add_test(plain, case_113_stdin_is_passed_through);
     tcase_add_test(plain, case_114_no_secret_on_any_command_line_or_in_any_message);

@@ -92,7 +92,8 @@ static int exit_of_failure(const struct run *run, int why)
                 shown.text);
         return CLI_LOST;
     }
-    cli_say(run->cli, "no guard process could be had for %s: %s", shown.text, strerror(why));
+    cli_say(run->cli, "no guard process could be had for %s: %s%s%s", shown.text, run->refused,
+            run->refused[0] ? ": " : "", strerror(why));
     return CLI_SYSTEM;
 }
 
@@ -211,7 +212,8 @@ static int run_opened(struct run *run)
             status = run_locked(run);
         } else { /* it came with the lock: COMMAND must not start */
             redlock_release(run->lock);
-            cli_say(cli, "%s", why != 0 ? strerror(why) : strsignal(signal_number));
+            cli_say(cli, "%s%s", why != 0 ? "signalfd: " : "",
+                    why != 0 ? strerror(why) : strsignal(signal_number));
             status = why != 0 ? CLI_SYSTEM : CLI_SIGNALED + signal_number;
         }
     }

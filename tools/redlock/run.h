@@ -67,6 +67,7 @@ struct run {
     bool guard_late;   /* it did not act in time, and was killed */
     int not_run;       /* errno of exec */
     int guard_failure; /* errno of what the guard could not get */
+    char refused[24];  /* the call that was refused to it; "": none */
     int status;
     int why; /* enum guard_why */
     int64_t ended_at_ns;

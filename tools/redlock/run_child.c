@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -44,12 +45,26 @@ int run_child_environment(char *changes, size_t len)
     return 0;
 }
 
+/* systemd tells a service by its process number that descriptors, or a watchdog, are meant for it.
+ * It has told redlock so; COMMAND is that service. */
+static void hand_on(const char *variable, pid_t run)
+{
+    char own[24];
+    const char *value = getenv(variable);
+    if (!value || strtol(value, NULL, 10) != (long)run)
+        return;
+    snprintf(own, sizeof(own), "%ld", (long)getpid());
+    (void)setenv(variable, own, 1);
+}
+
 static _Noreturn void become_command(const struct cli *cli, int foreground_fd, pid_t guard,
-                                     int exec_fd)
+                                     pid_t run, int exec_fd)
 {
     /* Should the guard be killed, so are we; it may have been before we asked for that. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != guard)
         _exit(127);
+    hand_on("LISTEN_PID", run);
+    hand_on("WATCHDOG_PID", run);
     setpgid(0, 0);
     if (foreground_fd >= 0)
         (void)tcsetpgrp(foreground_fd, getpid()); /* TTOU is blocked still */
@@ -66,9 +81,10 @@ pid_t run_child_start(const struct cli *cli, int foreground_fd, int *ret_exec_fd
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return -1;
     pid_t guard = getpid();
+    pid_t run = getppid();
     pid_t pid = fork();
     if (pid == 0)
-        become_command(cli, foreground_fd, guard, ends[1]);
+        become_command(cli, foreground_fd, guard, run, ends[1]);
     int fork_errno = errno;
     close(ends[1]);
     if (pid < 0) {

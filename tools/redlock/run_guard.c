@@ -175,8 +175,9 @@ static int64_t due_ns(const struct guard *guard)
     }
 }
 
-/* Not for the time itself, and never for long: the clock may go back meanwhile. */
-static void set_timer(struct guard *guard)
+/* Not for the time itself, and never for long: the clock may go back meanwhile. The time-out for
+ * poll(): -1 where the timer will end it. */
+static int set_timer(struct guard *guard)
 {
     int64_t left_ns = due_ns(guard) - rl_clock_steady_ns(&guard->clock);
     if (left_ns < 1)
@@ -185,18 +186,20 @@ static void set_timer(struct guard *guard)
         left_ns = LOOK_NS;
     struct itimerspec in = {.it_value = {.tv_sec = (time_t)(left_ns / RL_NS_PER_S),
                                          .tv_nsec = (long)(left_ns % RL_NS_PER_S)}};
-    (void)timerfd_settime(guard->timer_fd, 0, &in, NULL);
+    if (timerfd_settime(guard->timer_fd, 0, &in, NULL) == 0)
+        return -1;
+    return (int)(left_ns / RL_NS_PER_MS) + 1;
 }
 
 /* One turn: wait for something, see to all of it. */
 static void turn(struct guard *guard)
 {
-    set_timer(guard);
+    int timeout_ms = set_timer(guard);
     struct pollfd ready[] = {{.fd = guard->timer_fd, .events = POLLIN},
                              {.fd = guard->child_fd, .events = POLLIN},
                              {.fd = guard->control_fd, .events = POLLIN},
                              {.fd = guard->exec_fd, .events = POLLIN}};
-    (void)poll(ready, sizeof(ready) / sizeof(ready[0]), -1); /* failed: nothing is ready */
+    (void)poll(ready, sizeof(ready) / sizeof(ready[0]), timeout_ms); /* failed: nothing is ready */
     uint64_t expirations = 0;
     if (ready[0].revents && read(guard->timer_fd, &expirations, sizeof(expirations)) < 0)
         expirations = 0; /* the clock says what is due, not this */
@@ -232,6 +235,7 @@ static void guard_command(struct guard *guard, const struct cli *cli)
     guard->command = run_child_start(cli, guard->start.foreground ? guard->terminal_fd : -1,
                                      &guard->exec_fd);
     if (guard->command < 0) {
+        guard->refused = "fork";
         guard_tell(guard, GUARD_FAILED, errno);
         return;
     }
@@ -253,12 +257,18 @@ static int prepare(struct guard *guard)
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
+    guard->refused = "prctl";
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || prctl(PR_SET_NAME, GUARD_NAME) < 0)
         return errno;
+    guard->refused = "timerfd_create";
     guard->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    guard->child_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (guard->timer_fd < 0 || guard->child_fd < 0)
+    if (guard->timer_fd < 0)
         return errno;
+    guard->refused = "signalfd";
+    guard->child_fd = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (guard->child_fd < 0)
+        return errno;
+    guard->refused = NULL;
     guard->terminal_fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     return 0;
 }

@@ -64,6 +64,7 @@ struct guard_news {
     int value;
     int why; /* of TERMINATING and ENDED: enum guard_why */
     pid_t pid;
+    char call[24]; /* FAILED: which was refused; "": none */
     int64_t at_ns; /* ENDED: when COMMAND itself had ended; --descendants: the last of them */
 };
 

@@ -111,6 +111,7 @@ static void on_news(struct run *run, const struct guard_news *news)
     case GUARD_FAILED:
         run->ended = true;
         run->guard_failure = news->value;
+        memcpy(run->refused, news->call, sizeof(run->refused));
         break;
     default:
         assert(false && "news that the guard never has");

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -26,6 +27,7 @@ void guard_tell(const struct guard *guard, enum guard_news_kind kind, int value)
     news.why = (int)guard->why;
     news.pid = guard->command;
     news.at_ns = guard->ended_at_ns;
+    snprintf(news.call, sizeof(news.call), "%s", guard->refused ? guard->refused : "");
     /* Never wait for run: it may be stopped. Lost news cost it words, and the deadline none. */
     (void)send(guard->control_fd, &news, sizeof(news), MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -27,7 +27,8 @@ struct guard {
     bool ended; /* COMMAND has, and has been waited for */
     int status;
     int64_t ended_at_ns;
-    bool descendants; /* the lock is for all that descends from COMMAND */
+    const char *refused; /* the call that was; NULL: none */
+    bool descendants;    /* the lock is for all that descends from COMMAND */
 };
 
 /* Say something to run, if it lives. */
