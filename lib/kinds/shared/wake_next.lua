@@ -1,7 +1,10 @@
 -- Wake the waiter that has been in the queue longest and still listens, and reserve the lock
 -- for it during `ms`. A thousand waiters are tried at most. By pcall, because a missing right to
 -- a channel, or foreign data in the queue's place, must not undo the caller's release.
+-- Who listens by a pattern, such as a monitor, hears what is said to nobody as well. So only those
+-- listen to a waiter's channel that are more than these.
 local function hand_on(lock, queue, ms)
+  local everywhere
   for at = 0, 9 do
     local some = redis.pcall('ZRANGE', queue, 0, at == 0 and 0 or 110)
     if some.err or not some[1] then
@@ -15,7 +18,12 @@ local function hand_on(lock, queue, ms)
       tried[i] = some[i]
       heard = redis.pcall('PUBLISH', 'redlock:wake:' .. string.sub(some[i], 1, 36), some[i])
       if heard ~= 0 then
-        break
+        everywhere = everywhere or
+          redis.pcall('PUBLISH', 'redlock:wake:00000000-0000-0000-0000-000000000000', '')
+        if heard ~= everywhere then
+          break
+        end
+        heard = 0
       end
     end
     if at > 0 and redis.pcall('ZREM', queue, unpack(tried)) ~= #tried or type(heard) ~= 'number' then

@@ -43,6 +43,22 @@ START_TEST(dead_are_skipped_and_forgotten)
 }
 END_TEST
 
+/* A monitor hears all that is said, also to those that are gone. */
+START_TEST(who_listens_by_pattern_makes_no_dead_waiter_look_alive)
+{
+    struct talk monitor;
+    talk_open(&monitor, scripts_masters, 0);
+    talk_do(&monitor, "PSUBSCRIBE", _i == 0 ? "*" : "redlock:wake:*", (char *)NULL);
+    listen_as(4);
+    contend();
+    ck_assert_int_eq(yes(1, RL_RELEASE), 1);
+    ck_assert_uint_eq(called(), 4);
+    ck_assert_uint_eq(kept_for(), 4);
+    ck_assert_int_eq(queue_len(), 0);
+    talk_close(&monitor);
+}
+END_TEST
+
 START_TEST(where_all_are_dead_lock_is_free)
 {
     contend();
@@ -247,6 +263,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
     tcase_add_test(tcase, release_wakes_longest_waiting_and_reserves_lock);
     tcase_add_test(tcase, dead_are_skipped_and_forgotten);
+    tcase_add_loop_test(tcase, who_listens_by_pattern_makes_no_dead_waiter_look_alive, 0, 2);
     tcase_add_loop_test(tcase, where_all_are_dead_lock_is_free, RL_RELEASE, RL_RELEASE + 1);
     tcase_add_loop_test(tcase, where_all_are_dead_lock_is_free, RL_FORCE, RL_FORCE + 1);
     tcase_add_test(tcase, thousand_dead_are_skipped_at_once);
