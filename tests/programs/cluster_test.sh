@@ -102,6 +102,20 @@ what_it_says_of_the_library_is_true() {
     expect 0 '' down --dir "$d"
 }
 
+directory_that_others_can_write_in_is_not_believed() {
+    expect 0 'masters up: 1' up 1 --dir "$d"
+    for open in "$d" "$d/1" "$d/cluster"; do
+        chmod go+w "$open"
+        for verb in down 'kill 1' 'restart 1' ls; do
+            # shellcheck disable=SC2086 # words are wanted
+            expect 1 'others can write in' $verb --dir "$d"
+        done
+        chmod go-w "$open"
+    done
+    check 'the master runs on' state_is 1 up
+    expect 0 '' down --dir "$d"
+}
+
 without_a_cluster() {
     for verb in ls 'kill 1' 'pause 1' 'resume 1' 'restart 1'; do
         # shellcheck disable=SC2086 # words are wanted
@@ -412,6 +426,7 @@ for case in \
     wrong_usage_is_64_and_shows_right_usage \
     what_it_says_of_the_library_is_true \
     without_a_cluster \
+    directory_that_others_can_write_in_is_not_believed \
     a_server_that_is_missing \
     a_server_that_does_not_start \
     up_starts_masters_that_answer \
