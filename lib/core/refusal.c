@@ -25,7 +25,8 @@
 #define WAY "is the address right, and is its network there?"
 #define FIREWALL "is the address right, and does a firewall let us through?"
 #define OVERLOADED "is its process stopped, paused or overloaded?"
-#define OWN_CERTIFICATE "show it a certificate that its ca-cert-file knows: cert-file and key-file"
+#define OWN_CERTIFICATE                                                                        \
+    "show it a certificate that its ca-cert-file knows: cert-file and key-file"
 #define TRUST "give the certificate of the authority that signed its own: ca-file"
 #define RENEW "renew that master's certificate; is this machine's clock right?"
 #define TLS_VERSION "let both sides have a version of TLS and a cipher in common (1.2 or 1.3)"
@@ -37,11 +38,13 @@ static const struct rl_refusal rows[] = {
     PASSES("max number of clients",
            "raise maxclients there, or have clients close connections that idle"),
     PASSES("OOM", "free memory there, or raise maxmemory"),
-    PASSES("MISCONF", "its disk is full or can't be written: see its log, and mend persistence"),
+    PASSES("MISCONF",
+           "its disk is full or can't be written: see its log, and mend persistence"),
     PASSES("NOREPLICAS", "bring its replicas back, or set min-replicas-to-write 0"),
     PASSES("LOADING", "it votes once it has loaded its keys"),
     PASSES("BUSY", "a script blocks this master: see SCRIPT KILL"),
-    LASTS("protected mode", "give its users passwords, or set protected-mode no on a server that "
+    LASTS("protected mode",
+          "give its users passwords, or set protected-mode no on a server that "
                             "nobody else can reach"),
     LASTS("WRONGPASS", LOGIN),
     LASTS("invalid password", LOGIN),
@@ -87,7 +90,8 @@ static const struct rl_refusal rows[] = {
 
     /* What TLS says. An alert is the server's word on our certificate: */
     LASTS("certificate has expired", RENEW),
-    LASTS("certificate is not yet valid", "are this machine's clock, and the one that made it, right?"),
+    LASTS("certificate is not yet valid",
+          "are this machine's clock, and the one that made it, right?"),
     LASTS("refused: certificate revoked", "give that master another certificate"),
     LASTS("alert certificate expired", "renew our own certificate: cert-file"),
     LASTS("alert certificate revoked", "renew our own certificate: cert-file"),
@@ -103,7 +107,8 @@ static const struct rl_refusal rows[] = {
     LASTS("alert decrypt error", OWN_CERTIFICATE),
     LASTS("handshake failure", "does it want our certificate (cert-file), or other ciphers?"),
     LASTS("unrecognized name", "name it as its certificate does: server-name"),
-    LASTS("certificate is not for", "name it as its certificate does: server-name, or give it one for this "
+    LASTS("certificate is not for",
+          "name it as its certificate does: server-name, or give it one for this "
                         "name"),
     LASTS("self-signed certificate", TRUST),
     LASTS("self signed certificate", TRUST),
@@ -113,7 +118,8 @@ static const struct rl_refusal rows[] = {
     LASTS("showed no certificate", "give that server a certificate: tls-cert-file"),
     LASTS("certificate purpose", "give that master a certificate for servers (serverAuth)"),
     LASTS("too weak", "give that master a certificate with a longer key and SHA-256 or better"),
-    LASTS("too small", "give that master a certificate with a longer key and SHA-256 or better"),
+    LASTS("too small",
+          "give that master a certificate with a longer key and SHA-256 or better"),
     LASTS("does not speak TLS", "name its TLS port, or write redis:// for a port without TLS"),
     LASTS("protocol version", TLS_VERSION),
     LASTS("unsupported protocol", TLS_VERSION),
@@ -122,7 +128,8 @@ static const struct rl_refusal rows[] = {
     LASTS("no ciphers available", TLS_VERSION),
     LASTS("no shared cipher", TLS_VERSION),
     LASTS("certificate refused", CERTIFICATE),
-    PASSES("closed by the server in the TLS", "has it connections left (maxclients), and is that "
+    PASSES("closed by the server in the TLS",
+           "has it connections left (maxclients), and is that "
                                               "its TLS port?"),
     PASSES("in the TLS handshake", OVERLOADED " or is that no TLS port?"),
     PASSES("refused by the server", "see the log of that server: its TLS does not like ours"),
@@ -133,7 +140,7 @@ static const struct rl_refusal rows[] = {
     LASTS("Protocol error", NO_REDIS),
     LASTS("the reply is", NO_REDIS),
     LASTS("the reply has too many", NO_REDIS),
-    LASTS("neither OK nor an error", NO_REDIS),
+    LASTS("nor an error", NO_REDIS),
     PASSES("was not asked for", NO_PROXY),
     PASSES("something unasked", NO_PROXY),
     PASSES("answered NOSCRIPT", NO_PROXY),
@@ -151,7 +158,8 @@ static const struct rl_refusal rows[] = {
     /* What this machine's system says of the way there: */
     PASSES("backlog is full", OVERLOADED),
     PASSES("connected, but no answer", OVERLOADED),
-    PASSES("no answer to the script", "is it in CLIENT PAUSE, in a slow script, or overloaded?"),
+    PASSES("no answer to the script",
+           "is it in CLIENT PAUSE, in a slow script, or overloaded?"),
     PASSES("does not answer", "is its process stopped, or the network cut?"),
     PASSES("timed out", FIREWALL),
     PASSES("no answer within", FIREWALL),
@@ -163,14 +171,16 @@ static const struct rl_refusal rows[] = {
     PASSES("Operation not permitted", "a rule of this machine forbids it: firewall or sandbox"),
     PASSES("reset by peer", "is it a Redis server, and TLS on both sides or on neither?"),
     PASSES("Broken pipe", "is it a Redis server, and TLS on both sides or on neither?"),
-    PASSES("closed by the server", "is it a Redis server, with TLS on both sides or on neither, "
+    PASSES("closed by the server",
+           "is it a Redis server, with TLS on both sides or on neither, "
                                    "and no proxy before it?"),
     PASSES("No route to host", WAY),
     PASSES("Host is down", WAY),
     PASSES("unreachable", WAY),
     PASSES("Network is down", WAY),
     HERE("Too many open files", "raise the limit of open files (ulimit -n)"),
-    HERE("Cannot assign requested address", "has this machine an address and free ports for it?"),
+    HERE("Cannot assign requested address",
+         "has this machine an address and free ports for it?"),
     HERE("No buffer space", "free memory of this machine"),
     HERE("out of memory", "free memory of this machine"),
     HERE("Cannot allocate memory", "free memory of this machine"),

@@ -48,6 +48,7 @@ static const struct row {
     {"role", TEXT, FIELD(role), NULL},
     {"redis_version", TEXT, FIELD(version), NULL},
     {"valkey_version", TEXT, FIELD(valkey), NULL},
+    {"redict_version", TEXT, FIELD(redict), NULL},
     {"maxmemory_policy", TEXT, FIELD(policy), NULL},
     {"uptime_in_seconds", NUMBER, FIELD(uptime_s), NULL},
     {"server_time_usec", NUMBER, FIELD(time_us), NULL},
@@ -112,6 +113,8 @@ void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
     assert(ret_info->uptime_s >= -1 && ret_info->run_id[sizeof(ret_info->run_id) - 1] == '\0');
     if (ret_info->valkey[0])
         snprintf(ret_info->version, sizeof(ret_info->version), "valkey %s", ret_info->valkey);
+    else if (ret_info->redict[0])
+        snprintf(ret_info->version, sizeof(ret_info->version), "redict %s", ret_info->redict);
 }
 
 bool rl_info_is_replica(const struct rl_info *info)

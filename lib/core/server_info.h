@@ -19,8 +19,9 @@ struct rl_info {
     char replication[48]; /* master_replid; empty: not told */
     char role[16];        /* empty: not told */
     char version[24];     /* "7.2.4", "valkey 8.1.0" */
-    char valkey[17];      /* Valkey's own version; `version` is then the Redis version it is
+    char valkey[17];      /* Valkey's own version; it tells a Redis version, too, which it is
                              compatible with */
+    char redict[17];      /* Redict's, likewise */
     char policy[32];      /* maxmemory_policy */
     int64_t uptime_s;     /* -1: not told */
     int64_t time_us;      /* its time of day (Redis 6.0 and later); -1: not told */

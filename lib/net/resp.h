@@ -100,6 +100,9 @@ bool rl_error_is(const struct rl_reply *reply, const char *code);
 void rl_error_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
                    size_t size);
 
+/* "a number": what came, where something else was asked for. */
+const char *rl_reply_kind(const struct rl_reply *reply);
+
 /* The text of a reply to no request: "max number of clients reached" comes so. */
 void rl_unasked_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
                      size_t size);

@@ -255,6 +255,16 @@ void rl_error_text(const struct rl_reply *reply, const struct rl_mask *mask, cha
     rl_text_escape(ret_text, size, text, len);
 }
 
+const char *rl_reply_kind(const struct rl_reply *reply)
+{
+    static const char *const kinds[] = {
+        [RL_REPLY_STATUS] = "a status", [RL_REPLY_ERROR] = "an error",
+        [RL_REPLY_INTEGER] = "a number",      [RL_REPLY_BULK] = "a text",
+        [RL_REPLY_NIL] = "nothing (nil)",     [RL_REPLY_ARRAY] = "an array",
+    };
+    return kinds[reply->type];
+}
+
 void rl_unasked_text(const struct rl_reply *reply, const struct rl_mask *mask, char *ret_text,
                      size_t size)
 {

@@ -133,6 +133,26 @@ static bool take_verdict(struct rl_tls *tls)
     return true;
 }
 
+/* The connection was reset while we sent. The server may have said before why, as where it
+ * wants a certificate of ours: it says so after the handshake is over for us. */
+static void take_last_word(struct rl_tls *tls)
+{
+    char byte;
+    size_t got;
+    if (!tls->secured)
+        return;
+    ERR_clear_error();
+    tls->inside = true;
+    (void)SSL_read_ex(tls->ssl, &byte, sizeof(byte), &got);
+    tls->inside = false;
+    unsigned long error = ERR_peek_error();
+    if (ERR_GET_LIB(error) != ERR_LIB_SSL || ERR_GET_REASON(error) <= SSL_AD_REASON_OFFSET)
+        return;
+    char reason[128];
+    rl_tls_take_error(ERR_LIB_SSL, reason, sizeof(reason));
+    snprintf(tls->text, sizeof(tls->text), "TLS: %s", reason);
+}
+
 static enum rl_tls_result fail(struct rl_tls *tls, int ssl_error)
 {
     unsigned long error = ERR_peek_error();
@@ -150,6 +170,7 @@ static enum rl_tls_result fail(struct rl_tls *tls, int ssl_error)
     } else if ((error == 0 || ERR_GET_LIB(error) == ERR_LIB_SYS) && tls->system_error != 0) {
         errno = tls->system_error;
         snprintf(tls->text, sizeof(tls->text), "%m");
+        take_last_word(tls);
     } else if (ERR_GET_LIB(error) == ERR_LIB_SSL &&
                ERR_GET_REASON(error) == SSL_R_WRONG_VERSION_NUMBER) {
         snprintf(tls->text, sizeof(tls->text), "the server does not speak TLS");

@@ -123,27 +123,30 @@ void rl_node_greet(struct rl_node *node, int64_t now_ns)
 void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
                      const struct rl_reply *reply, int64_t now_ns)
 {
-    char text[160] = "";
+    char text[160];
     bool refused = reply->type == RL_REPLY_ERROR;
     assert(node->mode != RL_DOWN && node->mode != RL_CONNECTING);
     assert((inflight->type == RL_REQUEST_AUTH) == (node->mode == RL_AUTH));
     if (refused)
         rl_error_text(reply, &rl_node_connection(node)->mask, text, sizeof(text));
+    else
+        snprintf(text, sizeof(text), "answered with %s, neither OK nor an error",
+                 rl_reply_kind(reply));
     switch (inflight->type) {
     case RL_REQUEST_AUTH:
         if (rl_login_accepted(reply))
             say_hello(node, now_ns);
         else
             rl_node_disconnect(node, node->current, now_ns, "authentication failed: %s",
-                               refused ? text : "an answer that is neither OK nor an error");
+                               text);
         break;
     case RL_REQUEST_SELECT:
         if (reply->type != RL_REPLY_STATUS)
             rl_node_disconnect(node, node->current, now_ns, "database %d: %s", node->config->db,
-                               refused ? text : "an answer that is neither OK nor an error");
+                               text);
         break;
     case RL_REQUEST_SETNAME: /* a name is a courtesy: a refusal does not matter */
-        memcpy(rl_node_connection(node)->why, text, sizeof(text));
+        snprintf(rl_node_connection(node)->why, sizeof(text), "%s", refused ? text : "");
         break;
     case RL_REQUEST_INFO:
         if (reply->type == RL_REPLY_BULK)

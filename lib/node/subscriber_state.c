@@ -184,7 +184,9 @@ bool rl_sub_is_noperm(const struct rl_reply *reply)
 void rl_sub_refused(struct rl_sub *sub, const char *to_what, const struct rl_reply *reply,
                     int64_t now_ns)
 {
-    char text[160] = "an answer that is neither a yes nor an error";
+    char text[160];
+    snprintf(text, sizeof(text), "answered with %s, neither a yes nor an error",
+             rl_reply_kind(reply));
     if (reply->type == RL_REPLY_ERROR)
         rl_error_text(reply, &sub->connection.mask, text, sizeof(text));
     if (rl_sub_is_noperm(reply))

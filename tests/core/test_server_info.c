@@ -54,6 +54,13 @@ static struct rl_info parse_text(const char *text)
 }
 
 /* It also tells the version of Redis that it is compatible with, before its own or after it. */
+START_TEST(redict_has_version_of_its_own)
+{
+    struct rl_info info = parse_text("redis_version:7.2.4\r\nredict_version:7.3.5\r\n");
+    ck_assert_str_eq(info.version, "redict 7.3.5");
+}
+END_TEST
+
 START_TEST(valkey_has_version_of_its_own)
 {
     struct rl_info info = parse_text("redis_version:7.2.4\r\nserver_name:valkey\r\n"
@@ -401,6 +408,7 @@ int main(void)
     TCase *text = tcase_create("text");
     tcase_add_test(text, servers_own_text);
     tcase_add_test(text, valkey_has_version_of_its_own);
+    tcase_add_test(text, redict_has_version_of_its_own);
     tcase_add_loop_test(text, texts_that_tell_nothing, 0, COUNT(nothing));
     tcase_add_loop_test(text, server_unfit_reasons, 0, COUNT(fitness));
     tcase_add_loop_test(text, values_that_server_would_refuse, 0, COUNT(refusals));

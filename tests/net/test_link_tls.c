@@ -157,6 +157,22 @@ START_TEST(missing_client_certificate_is_told)
 END_TEST
 
 /* The server takes our greeting for the beginning of a line, and waits for the rest. */
+/* The server has hung up by then, and the connection is found reset by what is sent. */
+START_TEST(reason_is_told_where_sending_finds_the_end)
+{
+    rig_end(&rig);
+    rig_begin_tls(&rig, "localhost", port, ca, NULL, NULL);
+    rig_expect_open(&rig);
+    for (int i = 0; i < 100 && rl_link_state(rig.link) == RL_LINK_OPEN; i++) {
+        pause_ms(20);
+        (void)rl_link_send(rig.link, "PING\r\n", 6);
+    }
+    ck_assert_int_eq(rl_link_state(rig.link), RL_LINK_FAILED);
+    ck_assert_msg(strstr(rl_link_text(rig.link), "certificate required"), "%s",
+                  rl_link_text(rig.link));
+}
+END_TEST
+
 START_TEST(plain_port_does_not_speak_tls)
 {
     char expected[64];
@@ -332,6 +348,7 @@ int main(void)
     tcase_add_test(tcase, address_is_verified_as_well);
     tcase_add_test(tcase, refused_certificate_is_told_with_address);
     tcase_add_test(tcase, missing_client_certificate_is_told);
+    tcase_add_test(tcase, reason_is_told_where_sending_finds_the_end);
     tcase_add_test(tcase, plain_port_does_not_speak_tls);
     tcase_add_test(tcase, server_that_is_killed_is_noticed);
     tcase_add_test(tcase, long_requests_and_replies_pass_whole);

@@ -225,6 +225,8 @@ for wrong in --nonsense -x operand '-r 0' '-r 1x' '-r 101' '-m 65' '-m -1' '-d 1
     check "wrong usage: $wrong" exits 64
     check "one line about: $wrong" [ "$(wc -l <"$work/err")" -eq 1 ]
 done
+run -d 1
+check 'a time without a unit is told of units' says 'the duration has no unit' err
 run -s ''
 check 'wrong usage: an empty list' exits 64
 run -n "$work/missing"

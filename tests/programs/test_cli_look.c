@@ -1,9 +1,11 @@
 /* test_cli_look.c - redlock inspect and status, and every verb where no quorum is to be had. */
 #include "config_auto.h"
 
+#include "base/limits.h"
 #include "cli_rig.h"
 #include "fake.h"
 #include "json.h"
+#include "masters.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -222,6 +224,48 @@ START_TEST(silent_masters_are_named_and_not_waited_for_twice)
 }
 END_TEST
 
+/* ---- what only a person can mend ---- */
+
+static struct masters *masters;
+
+static void want_password(unsigned node)
+{
+    (void)master_do(masters, node, "ACL", "SETUSER", "default", "resetpass", ">secret", NULL);
+}
+
+static void deny_scripts(unsigned node)
+{
+    (void)master_do(masters, node, "ACL", "SETUSER", "default", "-eval", "-set", NULL);
+}
+
+static const struct {
+    void (*refuse)(unsigned node);
+    const char *reason, *remedy;
+} refusals[] = {
+    {want_password, "NOAUTH", "add password-file=FILE to its line"},
+    {deny_scripts, "NOPERM", "allow the user what redlock(7) lists"},
+};
+
+START_TEST(run_that_only_a_person_can_help_ends_with_reason_and_remedy)
+{
+    struct program *program = NULL;
+    masters = masters_start(3, NULL);
+    const char *file = masters_file(masters, NULL);
+    for (unsigned i = 0; i < 3; i++)
+        refusals[_i].refuse(i);
+    int64_t began_ms = now_ms();
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("run", "-n", file, "refused", "--", "true"), &program), 69);
+    ck_assert_int_le(now_ms() - began_ms, RL_HOPELESS_MS + 5000);
+    const char *err = program_err(program);
+    ck_assert_msg(strstr(err, "waiting up to 5 s for somebody to mend that"), "%s", err);
+    ck_assert_msg(strstr(err, refusals[_i].reason), "%s", err);
+    ck_assert_msg(strstr(err, refusals[_i].remedy), "%s", err);
+    program_free(program);
+    masters_stop(masters);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cli_look");
@@ -242,5 +286,10 @@ int main(void)
     tcase_add_test(no_quorum, masters_that_are_not_connected_yet_are_counted);
     tcase_add_test(no_quorum, silent_masters_are_named_and_not_waited_for_twice);
     suite_add_tcase(suite, no_quorum);
+    TCase *refused = tcase_create("refused");
+    tcase_set_timeout(refused, 60);
+    tcase_add_loop_test(refused, run_that_only_a_person_can_help_ends_with_reason_and_remedy, 0,
+                        (int)(sizeof(refusals) / sizeof(refusals[0])));
+    suite_add_tcase(suite, refused);
     return suite_run(suite);
 }

@@ -131,6 +131,8 @@ static const struct hint {
     {{"run", "x", "echo", "hi"}, "redlock run x -- echo"},
     {{"run", "-n", "x", "--", "echo"}, "-n names the node list file"},
     {{"unlock", "x"}, "did you mean release?"},
+    {{"acquire", "x"}, "did you mean lock?"},
+    {{"doctor", "x"}, "did you mean status?"},
     {{"releese", "x"}, "did you mean release?"},
     {{"frobnicate"}, "run, lock, extend, release, inspect"},
 };

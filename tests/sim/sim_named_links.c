@@ -1,5 +1,6 @@
-/* sim_named_links.c - scenarios of two connections to one master: what was asked on the one may
- * be executed before or after what the other is told. */
+/* sim_named_links.c - scenarios of connections to one master. There are two of them, and what was
+ * asked on the one may be executed before or after what the other is told. Or the master refuses
+ * each. */
 #include "config_auto.h"
 
 #include "sim_named.h"
@@ -155,6 +156,77 @@ static void not_filled_in_where_unfit(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
+/* ---- a master that refuses ---- */
+
+/* Each connection is refused twice: its name, and INFO. */
+#define REFUSED_A_CONNECT 2
+
+static uint64_t connects_within(unsigned master, int64_t ms)
+{
+    uint64_t before = sim_master_troubled(master);
+    sim_pass_ms(ms);
+    return (sim_master_troubled(master) - before) / REFUSED_A_CONNECT;
+}
+
+static void refused_and_left_alone(void)
+{
+    struct sim_player *ann = ann_is_watched();
+    sim_master_trouble(2, SIM_NOAUTH, 1000000);
+    sim_watches(ann, true);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(40000);
+    sim_expect(connects_within(2, 60000) <= 4);
+    sim_master_trouble(2, SIM_NO_TROUBLE, 0);
+    sim_pass_ms(31000);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(10);
+    sim_expect(sim_has_key(ann, 2));
+}
+
+static void refused_and_needed(void)
+{
+    struct sim_player *ann = ann_is_watched();
+    sim_master_trouble(1, SIM_NOAUTH, 1000000);
+    sim_master_trouble(2, SIM_NOAUTH, 1000000);
+    for (unsigned i = 0; i < 200; i++) {
+        sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_ENOQUORUM);
+        sim_pass_ms(100);
+    }
+    uint64_t before = sim_master_troubled(1);
+    for (unsigned i = 0; i < 200; i++) {
+        sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_ENOQUORUM);
+        sim_pass_ms(100);
+    }
+    uint64_t connects = (sim_master_troubled(1) - before) / REFUSED_A_CONNECT;
+    sim_expect(connects >= 8 && connects <= 11);
+    sim_master_trouble(1, SIM_NO_TROUBLE, 0);
+    int code = REDLOCK_ENOQUORUM;
+    for (unsigned i = 0; i < 21 && code != REDLOCK_OK; i++) {
+        sim_pass_ms(100);
+        code = sim_takes(ann, 1000, ONCE);
+    }
+    sim_curtain();
+    sim_expect(code == REDLOCK_OK);
+}
+
+static void waits_in_vain(void)
+{
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &patient);
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_trouble(i, SIM_NOPERM, 1000000);
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_takes(ann, 1000, 60000) == REDLOCK_ENOQUORUM);
+    sim_expect(sim_now_ns() - began_ns >= 5 * SIM_S);
+    sim_expect(sim_now_ns() - began_ns <= 6 * SIM_S);
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_trouble(i, SIM_NO_TROUBLE, 0);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+}
+
 const struct sim_scenario sim_named_links[] = {
     {"reset-before-the-release",
      "R4. A connection is given up while an acquire is under way on it: it is reset, lest that "
@@ -177,5 +249,17 @@ const struct sim_scenario sim_named_links[] = {
      "R8. n3 says that it has no key on a connection that is late, and on another that it is a "
      "replica:\nit is not filled in.",
      not_filled_in_where_unfit},
+    {"refused-and-left-alone",
+     "n3 wants a password that nobody gives: it gets two connects a minute, and votes again "
+     "within half\na minute of wanting none.",
+     refused_and_left_alone},
+    {"refused-and-needed",
+     "n2 and n3 want a password, and without one of them there is no majority: each gets a "
+     "connect in\ntwo seconds, however often she asks, and votes within two seconds of wanting "
+     "none.",
+     refused_and_needed},
+    {"waits-in-vain",
+     "She may run no scripts at any master: her wait ends after five seconds.",
+     waits_in_vain},
     {0},
 };

@@ -133,10 +133,11 @@ static int wrong_value(int option, const char *value)
     const struct option *row = long_options;
     while (row->name != NULL && row->val != option)
         row++;
-    fprintf(stderr,
-            "redlock-bench: --%s %s: not a value that is possible here (see redlock-bench "
-            "--help)\n",
-            row->name, value);
+    int64_t ms;
+    bool is_time = option == 'd' || option == OPT_HOLD;
+    const char *why = is_time ? rl_duration_parse(value, strlen(value), &ms) : NULL;
+    fprintf(stderr, "redlock-bench: --%s %s: %s (see redlock-bench --help)\n", row->name,
+            value, why ? why : "not a value that is possible here");
     return EX_USAGE;
 }
 

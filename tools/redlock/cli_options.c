@@ -55,8 +55,15 @@ static const char *verb_meant(const char *word)
     const char *names[CLI_VERB_COUNT];
     for (size_t i = 0; i < CLI_VERB_COUNT; i++)
         names[i] = cli_verbs[i].name;
-    if (strcmp(word, "unlock") == 0)
-        return "release";
+    static const char *const others[][2] = {
+        {"acquire", "lock"}, {"take", "lock"},    {"try", "lock"},   {"unlock", "release"},
+        {"free", "release"}, {"renew", "extend"}, {"show", "inspect"},
+        {"check", "status"}, {"doctor", "status"}, {"delete", "break"},
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (strcmp(word, others[i][0]) == 0)
+            return others[i][1];
+    }
     int nearest = rl_nearest(names, CLI_VERB_COUNT, word, strlen(word));
     return nearest >= 0 ? names[nearest] : NULL;
 }
