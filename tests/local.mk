@@ -195,7 +195,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_cli_json \
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \
 	%D%/programs/test_cli_nested %D%/programs/test_cli_nodes %D%/programs/test_cli_rights %D%/programs/test_cli_status \
-	%D%/programs/test_cli_lies \
+	%D%/programs/test_cli_lies %D%/kinds/test_rights_named \
 	%D%/programs/test_cli_replay \
 	%D%/programs/test_example_fenced_store \
 	%D%/programs/test_example_libevent %D%/programs/test_example_libuv \

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define PLACE "@user_script:"
-#define CALL "redis.call('"
+#define CALL "call('" /* redis.call, or a local name of it */
 
 /* The number at the beginning of a text, and what follows it. -1: there is none. */
 static int take_line(const char *text, const char **ret_rest)
@@ -50,7 +50,10 @@ static void put_commands(const char *line, char *ret_text, size_t size)
     ret_text[0] = '\0';
     const char *end = line ? strchr(line, '\n') : NULL;
     for (const char *at = line; end && (at = strstr(at, CALL)) && at < end;) {
+        bool fails = at == line || at[-1] != 'p'; /* a pcall does not */
         at += sizeof(CALL) - 1;
+        if (!fails)
+            continue;
         size_t word = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
         if (word > 0 && len + word + 8 < size)
             len += (size_t)snprintf(ret_text + len, size - len, "%s%.*s", len ? " or " : "",
@@ -89,19 +92,20 @@ static const char *line_of_either(const char *before, const char *body, int line
     return line <= lines ? line_of(before, line) : line_of(body, line - lines);
 }
 
-void rl_script_error(const struct rl_script *script, bool strict, const char *error,
-                     char *ret_text, size_t size)
+void rl_script_error(const struct rl_script *script, bool fenced, bool strict,
+                     const char *error, char *ret_text, size_t size)
 {
+    const char *body = fenced ? script->fenced_body : script->body;
     char commands[48], where[96];
     size_t len;
-    assert(script->name && script->body && size >= RL_SCRIPT_ERROR_MIN);
+    assert(script->name && body && size >= RL_SCRIPT_ERROR_MIN);
     int line = message_of(&error, &len);
     if (line < 0) {
         rl_text_escape(ret_text, size, error, len); /* for it cuts no character */
         return;
     }
     const char *before = strict ? rl_marker_strict : "";
-    put_commands(line_of_either(before, script->body, line), commands, sizeof(commands));
+    put_commands(line_of_either(before, body, line), commands, sizeof(commands));
     int where_len = snprintf(where, sizeof(where), " (%s%sin %s)", commands,
                              *commands ? " " : "", script->name);
     assert(where_len > 0 && (size_t)where_len < sizeof(where));

@@ -59,7 +59,8 @@ static void error_of(const struct rl_slot *slot, const struct rl_inflight *infli
     rl_error_text(reply, &slot->connection.mask, whole, sizeof(whole));
     bool strict = slot->node->settings->guard == RL_GUARD_STRICT &&
                   rl_verb_takes(inflight->verb);
-    rl_script_error(&kind->script[inflight->script], strict, whole, ret_text, size);
+    bool fenced = inflight->number >= RL_SCRIPTS_UNFENCED;
+    rl_script_error(&kind->script[inflight->script], fenced, strict, whole, ret_text, size);
 }
 
 /* The text of the error of a native pair's SET or GET. */

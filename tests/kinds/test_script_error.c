@@ -66,7 +66,7 @@ static const struct {
 START_TEST(command_that_failed_is_told)
 {
     char told[512];
-    rl_script_error(&script, false, texts[_i].error, told, sizeof(told));
+    rl_script_error(&script, false, false, texts[_i].error, told, sizeof(told));
     ck_assert_str_eq(told, texts[_i].told);
     ck_assert_int_eq(rl_script_error_denies(told), strstr(told, MAY_NOT) || _i == 1 ||
                                                        _i == 2 ||
@@ -86,10 +86,10 @@ START_TEST(line_behind_guard_is_told)
     }
     ck_assert_int_gt(pttl, 0);
     snprintf(error, sizeof(error), "ERR no script: " SHA ", on @user_script:%d.", lines + 3);
-    rl_script_error(&script, true, error, told, sizeof(told));
+    rl_script_error(&script, false, true, error, told, sizeof(told));
     ck_assert_str_eq(told, "ERR no (DEL in some_script)");
     snprintf(error, sizeof(error), "ERR no script: " SHA ", on @user_script:%d.", pttl);
-    rl_script_error(&script, true, error, told, sizeof(told));
+    rl_script_error(&script, false, true, error, told, sizeof(told));
     ck_assert_str_eq(told, "ERR no (PTTL in some_script)");
 }
 END_TEST
@@ -101,12 +101,12 @@ START_TEST(long_error_loses_its_middle)
     int len =
         snprintf(error, sizeof(error), "MISCONF %0250d script: " SHA ", on @user_script:3.", 0);
     ck_assert(len > 250 && len < (int)sizeof(error));
-    rl_script_error(&script, false, error, told, sizeof(told));
+    rl_script_error(&script, false, false, error, told, sizeof(told));
     ck_assert_uint_eq(strlen(told), sizeof(told) - 1);
     ck_assert_int_eq(strncmp(told, "MISCONF 000", 11), 0);
     ck_assert_ptr_nonnull(strstr(told, "0... (DEL in some_script)"));
     error[200] = '\0';
-    rl_script_error(&script, false, error, told, sizeof(told));
+    rl_script_error(&script, false, false, error, told, sizeof(told));
     ck_assert_uint_eq(strlen(told), sizeof(told) - 1);
 }
 END_TEST
@@ -121,7 +121,7 @@ START_TEST(long_error_is_cut_between_characters)
         memcpy(error + len, "\xe2\x82\xac", 4);
     for (unsigned i = 0; i < 2; i++) {
         strcat(error, tails[i]);
-        rl_script_error(&script, false, error, told, sizeof(told));
+        rl_script_error(&script, false, false, error, told, sizeof(told));
         rl_text_escape(again, sizeof(again), told, strlen(told)); /* which marks broken ones */
         ck_assert_str_eq(told, again);
     }

@@ -237,7 +237,7 @@ bool sim_fair_first(struct sim_fair *fair, struct sim_fair_first *ret)
     double till, heard;
     ret->foreign[0] = '\0';
     ret->head = (struct sim_word){NULL, 0};
-    if (!sim_fair_may(fair, 0, "redis.call(i == 3"))
+    if (!sim_fair_may(fair, 0, "redis.call('LLEN', KEYS[3])\n"))
         return false;
     if (is_other(fair, fair->queue, SIM_LIST, ret) ||
         is_other(fair, fair->times, SIM_ZSET, ret) || is_other(fair, fair->seen, SIM_ZSET, ret))

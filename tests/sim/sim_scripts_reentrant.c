@@ -88,7 +88,9 @@ static int among_tokens(struct sim_run *run, unsigned flags)
     if (!error && key && key->type != SIM_SET)
         error = sim_wrong_type;
     if (error)
-        return foreign_data(run, 2, SIM_SET, error, "redis.call(command");
+        return foreign_data(run, 2, SIM_SET, error,
+                            flags & SIM_WRITES ? "redis.call('SREM', KEYS[2]"
+                                               : "redis.call('SISMEMBER', KEYS[2]");
     return key && field(key, token->bytes, token->len) ? YES : NO;
 }
 

@@ -142,9 +142,9 @@ local function first()
     if what then
       return nil, what .. ' where the queue of a fair lock would be'
     end
-    for i = 3, 5 do
-      redis.call(i == 3 and 'LLEN' or 'ZCARD', KEYS[i])
-    end
+    redis.call('LLEN', KEYS[3])
+    redis.call('ZCARD', KEYS[4])
+    redis.call('ZRANGE', KEYS[5], 0, 0)
   end
   lost = places > 0 and not silent[1] and redis.call('PTTL', KEYS[3]) >= 0
   local head = places > 0 and redis.call('LINDEX', KEYS[3], 0)

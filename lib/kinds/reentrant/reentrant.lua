@@ -13,6 +13,9 @@ local function among_tokens(command)
   if type(is) == 'number' then
     return is == 1
   elseif not other_data(KEYS[2], 'set', is) then
-    redis.call(command, KEYS[2], ARGV[3])
+    if command == 'SREM' then -- each on a line of its own, which tells the name of the right
+      redis.call('SREM', KEYS[2], ARGV[3])
+    end
+    redis.call('SISMEMBER', KEYS[2], ARGV[3])
   end
 end
