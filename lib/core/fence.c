@@ -21,9 +21,8 @@ void rl_fence_grant(struct rl_fence *fence, unsigned node, uint64_t number)
 
 void rl_fence_took(struct rl_fence *fence, unsigned node)
 {
-    assert(fence->told > 0);
-    if (fence->number[node] < fence->told)
-        name(fence, node, fence->told);
+    assert(fence->number[node] < fence->told); /* only those behind are told */
+    name(fence, node, fence->told);
 }
 
 /* How many of these nodes are at this number, or below it. */

@@ -14,11 +14,10 @@
 #define AGAIN_NS RL_NS_PER_S
 
 /* May its counters be trusted? It need not vote: what it knows of tokens rests on no guard and no
- * clock. */
+ * clock, and a replica's script says what it is. */
 static bool vouches(const struct rl_node *node)
 {
-    return node->mode == RL_UP && node->fitness != RL_UNFIT &&
-           rl_is_certified(&node->fence.certificate);
+    return node->mode == RL_UP && rl_is_certified(&node->fence.certificate);
 }
 
 static bool has_loss(const struct rl_node *node)

@@ -232,6 +232,22 @@ START_TEST(node_that_lost_key_does_not_take_token)
 }
 END_TEST
 
+/* While its token was told, one said that it has lost the key. The hold is won by the others. */
+START_TEST(hold_does_not_stand_on_node_that_lost_key)
+{
+    struct story story;
+    begin(&story, 5);
+    grant(&story, 0, 7);
+    grant(&story, 1, 9);
+    grant(&story, 2, 8);
+    tell(&story);
+    ck_assert_int_eq(answer(&story, 0, RL_EXTEND, NO), 0);
+    grant(&story, 3, 9);
+    ck_assert(answer(&story, 2, RL_EXTEND, YES) & RL_EV_ACQUIRED);
+    ck_assert_uint_eq(story.hold.standing, NODES(1, 2, 3));
+}
+END_TEST
+
 START_TEST(silence_ends_it)
 {
     struct story story;
@@ -374,6 +390,7 @@ int main(void)
     tcase_add_test(token, node_that_lost_key_does_not_decide);
     tcase_add_test(token, late_grant_with_greater_number_changes_nothing);
     tcase_add_test(token, node_that_lost_key_does_not_take_token);
+    tcase_add_test(token, hold_does_not_stand_on_node_that_lost_key);
     tcase_add_test(token, silence_ends_it);
     tcase_add_test(token, no_node_can_be_told);
     tcase_add_loop_test(token, link_breaks_or_request_is_not_sent, 0, 2);

@@ -190,6 +190,19 @@ START_TEST(certificate_of_another_shape_is_lost)
 }
 END_TEST
 
+/* It may have its own keys as its replica had them, some tokens ago. */
+START_TEST(certificate_of_former_replica_is_lost)
+{
+    start(1000);
+    master_do(masters, 0, "REPLICAOF", "127.0.0.1", "1", NULL);
+    ck_assert_ptr_nonnull(strstr(join("look", "", 0).text, " replica  0"));
+    master_do(masters, 0, "REPLICAOF", "NO", "ONE", NULL);
+    struct reply reply = join("look", "", 0);
+    ck_assert_msg(strcmp(reply.text, NONCE " resynced " NONCE " 0") == 0, "%s", reply.text);
+    masters_stop(masters);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("scripts_strict");
@@ -201,5 +214,6 @@ int main(void)
     tcase_add_test(tcase, token_that_is_too_far_ahead_is_not_taken);
     tcase_add_test(tcase, certificate_at_its_end_costs_fenced_locks_only);
     tcase_add_loop_test(tcase, certificate_of_another_shape_is_lost, 0, 12);
+    tcase_add_test(tcase, certificate_of_former_replica_is_lost);
     return suite_run(suite);
 }

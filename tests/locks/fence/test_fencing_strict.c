@@ -297,6 +297,50 @@ START_TEST(number_in_one_counter_costs_that_name_on_that_master)
 }
 END_TEST
 
+/* A day, and what the guard's window is: by then a master's clock is past all numbers that it had
+ * when its counter was used last. */
+START_TEST(counter_outlives_lock_by_a_day_and_a_window)
+{
+    const long long day_ms = 86400000;
+    start(1, true);
+    take_anew(STRICT);
+    long long left = master_do(masters, 0, "PTTL", "name:redlock:fence", NULL).number;
+    ck_assert_msg(left > day_ms && left < day_ms + 60000, "%lld", left);
+    masters_stop(masters);
+}
+END_TEST
+
+/* A master tells another loss each time that it is asked. The others are read for it once a second
+ * or so. */
+START_TEST(losses_without_end_are_no_work_for_others)
+{
+    enum { SECONDS = 3, READINGS = 8 };
+    char text[160], server[96];
+    uint64_t token = 0;
+    start(3, true);
+    redlock *client = open_to("background always\n" STRICT);
+    take(client);
+    const char *ids = master_do(masters, 0, "GET", RL_FENCING_KEY, NULL).text;
+    for (int i = 0; i < 4; i++)
+        ids = strchr(ids, ' ') + 1;
+    snprintf(server, sizeof(server), "%s", ids);
+    lose(0, 0);
+    long before = looks_at(1);
+    int64_t until_ms = now_ms() + SECONDS * 1000;
+    for (unsigned i = 0; now_ms() < until_ms; i++) {
+        snprintf(text, sizeof(text), "missing %016x 0 0 %s", i + 1, server);
+        ck_assert_str_eq(master_do(masters, 0, "SET", RL_FENCING_KEY, text, NULL).text, "OK");
+        if (i % 1000 == 0)
+            try_with(client, 0, &token);
+    }
+    long looks = looks_at(1) - before;
+    ck_assert_msg(looks <= READINGS * 2, "%ld readings in %d s", looks, SECONDS);
+    ck_assert_int_eq(try_with(client, 10000, &token), 0);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("fencing_strict");
@@ -310,6 +354,8 @@ int main(void)
     tcase_add_test(tcase, master_that_nobody_can_certify_is_looked_at_now_and_then);
     tcase_add_test(tcase, counter_that_is_gone_is_no_way_back);
     tcase_add_loop_test(tcase, number_in_one_counter_costs_that_name_on_that_master, 0, 6);
+    tcase_add_test(tcase, counter_outlives_lock_by_a_day_and_a_window);
+    tcase_add_test(tcase, losses_without_end_are_no_work_for_others);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
