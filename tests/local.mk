@@ -179,6 +179,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/net/test_resp %D%/net/test_resp_writer %D%/net/test_tls %D%/net/test_tls_context \
 	%D%/net/test_tls_data %D%/net/test_tls_end %D%/net/test_tls_renew %D%/node/test_channel \
 	%D%/node/test_fitness %D%/node/test_fitness_real %D%/node/test_native_reply \
+	%D%/node/test_node_clock \
 	%D%/node/test_standing %D%/node/test_subscriber %D%/node/test_usual_reply \
 	%D%/node/test_subscriber_bytes %D%/node/test_subscriber_channels \
 	%D%/node/test_subscriber_denied %D%/node/test_subscriber_hold \

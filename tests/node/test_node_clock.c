@@ -1,0 +1,61 @@
+/* test_node_clock.c - what a master's clock that was set does to its uptime. */
+#include "config_auto.h"
+
+#include "base/clock.h"
+#include "node/node.h"
+#include "suite.h"
+
+#include <stdio.h>
+
+enum { UPTIME_S = 100 };
+
+static unsigned voids;
+
+static void voided(void *owner, struct rl_node *node, int64_t now_ns)
+{
+    (void)owner, (void)node, (void)now_ns;
+    voids++;
+}
+
+static void quiet(void *owner, int level, const char *format, ...)
+{
+    (void)owner, (void)level, (void)format;
+}
+
+/* Its INFO tells the uptime in whole seconds. What a step has added is taken off, and a part of
+ * a second as a whole one: the guard may last too long, and never end too soon. */
+START_TEST(uptime_is_less_by_each_second_that_step_has_begun)
+{
+    static const struct rl_node_events events = {.voided = voided, .log = quiet};
+    struct rl_clock clock = {0};
+    struct rl_node_config config = {0};
+    struct rl_node_settings settings = {.events = &events, .clock = &clock,
+                                        .drift_factor = 0.01,
+                                        .guard_window_ns = 60 * RL_NS_PER_S};
+    struct rl_node node = {.config = &config, .settings = &settings, .duplicate_of = -1};
+    int64_t now_ns = 1000 * RL_NS_PER_S;
+    snprintf(node.info.run_id, sizeof(node.info.run_id), "%040d", 1);
+    node.info_epoch = rl_clock_epoch(&clock);
+    node.info.time_us = 1000000000;
+    node.info.uptime_s = UPTIME_S;
+    rl_node_watch_clock(&node, now_ns, now_ns);
+    ck_assert_int_eq(node.info.uptime_s, UPTIME_S);
+    now_ns += RL_NS_PER_S;
+    node.info.time_us += 1000000 + 1000 * (int64_t)_i;
+    node.info.uptime_s = UPTIME_S + 1 + _i / 1000;
+    rl_node_watch_clock(&node, now_ns, now_ns);
+    ck_assert_uint_ge(voids, 1);
+    ck_assert_int_le(node.info.uptime_s, UPTIME_S);
+    ck_assert_int_ge(node.info.uptime_s, UPTIME_S - 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("node_clock");
+    TCase *tests = tcase_create("uptime");
+    tcase_add_loop_test(tests, uptime_is_less_by_each_second_that_step_has_begun, 2300, 2301);
+    tcase_add_loop_test(tests, uptime_is_less_by_each_second_that_step_has_begun, 2900, 2901);
+    suite_add_tcase(suite, tests);
+    return suite_run(suite);
+}
