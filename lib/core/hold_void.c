@@ -15,6 +15,8 @@ static void void_vote(struct rl_round *round, uint64_t bit)
     round->failed |= bit;
 }
 
+/* A node that was to be retaken still is: what it is asked from now on tells of what it has now.
+ */
 unsigned rl_hold_void(struct rl_hold *hold, unsigned node, int64_t now_ns)
 {
     rl_hold_assert(hold);
@@ -27,7 +29,6 @@ unsigned rl_hold_void(struct rl_hold *hold, unsigned node, int64_t now_ns)
         void_vote(&hold->ask, bit);
     if (hold->extending)
         void_vote(&hold->extend, bit);
-    hold->retake &= ~bit;
     hold->back &= ~bit;
     hold->standing &= ~bit;
     switch (hold->phase) {
