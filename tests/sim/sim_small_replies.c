@@ -143,18 +143,10 @@ static struct sim_player *enter(const char *name)
     return player;
 }
 
-/* A fencing token may end all that there are. */
-static bool names_last_token(void)
-{
-    char lie[256];
-    sim_lie_text(world.lie, lie, sizeof(lie));
-    return world.request && world.scene->fenced && strstr(lie, "9007199254740991");
-}
-
 /* It must be had where two masters of three tell the truth. */
 static void must_have(const struct sim_player *player, const char *when)
 {
-    if (player->result != REDLOCK_OK && world.scene->masters > 1 && !names_last_token())
+    if (player->result != REDLOCK_OK && world.scene->masters > 1)
         sim_found(SIM_STARVED, "%s does not get the lock %s: %s", player->proc->name, when,
                   redlock_err_name(player->result));
 }
@@ -205,7 +197,7 @@ static void play(void)
     sim_pass_ms(12000);
     bob->options.auto_renew = false;
     sim_takes(bob, TTL_MS, WAIT_MS);
-    if (bob->result != REDLOCK_OK && !names_last_token())
+    if (bob->result != REDLOCK_OK)
         sim_found(SIM_STARVED, "bob does not get the lock when all is well: %s",
                   redlock_err_name(bob->result));
     let_go(bob);
