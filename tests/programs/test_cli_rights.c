@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WORDS_MAX = 96, PARTS = 8, SOON_MS = 10000 };
 
@@ -196,6 +197,84 @@ START_TEST(database_that_may_not_be_chosen_is_named)
 }
 END_TEST
 
+/* ---- servers that refuse the question --------------------------------------------------- */
+
+enum { HEARD_MAX = 65536, ASKED_MAX = 256 };
+
+/* Ask as such a server does: without its arguments it tells of no command. */
+static const char patched[] =
+    "local server = redis "
+    "local redis = {acl_check_cmd = function(...) "
+    "  local argv, info = {...}, nil "
+    "  info = argv[2] and server.call('COMMAND', 'INFO', argv[1] .. '|' .. argv[2])[1] "
+    "  info = info or server.call('COMMAND', 'INFO', argv[1])[1] "
+    "  if info[2] > 0 and #argv ~= info[2] or #argv < -info[2] then error('args') end "
+    "  return server.acl_check_cmd(...) "
+    "end} ";
+
+/* The question that status asks, as MONITOR shows it: its words, in place. */
+static unsigned overhear(char *heard, const char *asked[ASKED_MAX])
+{
+    size_t len = 0;
+    int fd = net_connect(&masters->node[0].unix_at);
+    ck_assert(net_send(fd, "MONITOR\r\n", 9));
+    ck_assert_int_eq(read(fd, heard, 5), 5);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status"), NULL), CLI_FIT);
+    (void)master_do(masters, 0, "ECHO", "the end", NULL);
+    heard[0] = '\0';
+    while (!strstr(heard, "the end")) {
+        ssize_t got = read(fd, heard + len, HEARD_MAX - 1 - len);
+        ck_assert_int_gt(got, 0);
+        heard[len += (size_t)got] = '\0';
+    }
+    close(fd);
+    char *at = strstr(heard, "\"if not redis.acl_check_cmd");
+    ck_assert_ptr_nonnull(at);
+    unsigned count = 0;
+    char *line = strtok(at, "\r\n");
+    for (char *word = strtok(line, "\""); word; word = strtok(NULL, "\"")) {
+        ck_assert_uint_lt(count, ASKED_MAX);
+        if (strcmp(word, " ") != 0)
+            asked[count++] = word;
+    }
+    return count;
+}
+
+/* Debian's Redis 8.0.2 is one of them, and others are to follow. */
+START_TEST(commands_are_asked_for_with_all_of_their_arguments)
+{
+    static char heard[HEARD_MAX], script[4096];
+    const char *asked[ASKED_MAX], *argv[ASKED_MAX + 1];
+    size_t lens[ASKED_MAX + 1];
+    start(1);
+    setenv("REDLOCK_NODES", list_of("", "guard off", 0), 1);
+    unsigned count = overhear(heard, asked);
+    snprintf(script, sizeof(script), "%s%s", patched, asked[0]);
+    for (unsigned i = 0; i <= count; i++) {
+        argv[i] = i == 0 ? "EVAL" : i == 1 ? script : asked[i - 1];
+        lens[i] = strlen(argv[i]);
+    }
+    struct reply reply = master_do_n(masters, 0, count + 1, argv, lens);
+    ck_assert_msg(reply.type == '$' && reply.len > 60, "%s", reply.text);
+    ck_assert_msg(strspn(reply.text, "1") == reply.len, "%s", reply.text);
+    stop();
+}
+END_TEST
+
+/* It has no such command: nobody can say that the user lacks the right to it. */
+START_TEST(right_that_server_can_not_tell_of_is_unknown)
+{
+    static const char *const renamed[] = {"--rename-command", "PUBLISH", "", NULL};
+    masters = masters_start(1, renamed);
+    setenv("REDLOCK_NODES", list_of("", "guard off", 0), 1);
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "rights", "unknown", "whether the user has +publish", NULL);
+    cli_expect_check(program, 0, "wake", "warn", NULL, "PUBLISH");
+    program_free(program);
+    stop();
+}
+END_TEST
+
 /* ---- what it means ----------------------------------------------------------------------- */
 
 static const struct trap {
@@ -248,6 +327,8 @@ int main(void)
     tcase_add_test(tcase, user_of_plain_locks_is_told_what_other_kinds_lack);
     tcase_add_loop_test(tcase, each_right_that_is_taken_away_is_named, 0, 2 * PARTS);
     tcase_add_test(tcase, database_that_may_not_be_chosen_is_named);
+    tcase_add_test(tcase, commands_are_asked_for_with_all_of_their_arguments);
+    tcase_add_test(tcase, right_that_server_can_not_tell_of_is_unknown);
     tcase_add_loop_test(tcase, locks_that_can_not_be_released_are_told, 0, 5);
     tcase_add_loop_test(tcase, info_is_needed_for_guard, 0, 2);
     suite_add_tcase(suite, tcase);

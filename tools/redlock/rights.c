@@ -72,7 +72,7 @@ static const struct right rights[] = {
     {"+ping", "PING", CONNECT, CONNECT, 0, ALWAYS},
     {"+select", "SELECT 1", CONNECT, CONNECT, 0, WITH_DB},
     {"+client|setname", "CLIENT SETNAME x", CONNECT, CONNECT, 0, ALWAYS},
-    {"+subscribe", "SUBSCRIBE", WAKE, WAKE, 0, ALWAYS},
+    {"+subscribe", "SUBSCRIBE;SUBSCRIBE &w", WAKE, WAKE, 0, ALWAYS},
     {"+unsubscribe", "UNSUBSCRIBE", WAKE, WAKE, 0, ALWAYS},
     {"+set", "SET ~n x", P, P, 0, ALWAYS},
     {"+get", "GET ~n", P, P, 0, ALWAYS},
@@ -84,7 +84,7 @@ static const struct right rights[] = {
     {"+zrank", "ZRANK ~q x", WAKE | F, WAKE, 0, ALWAYS},
     {"+zrem", "ZREM ~q x", WAKE | F, WAKE | W, 0, ALWAYS},
     {"+time", "TIME", WAKE | F, WAKE | W, 0, ALWAYS},
-    {"+publish", "PUBLISH", WAKE, WAKE, 0, ALWAYS},
+    {"+publish", "PUBLISH;PUBLISH &w x", WAKE, WAKE, 0, ALWAYS},
     {"+exists", "EXISTS ~n", R | F | W, R | W, 0, ALWAYS},
     {"+hdel", "HDEL ~n x", W, 0, 0, ALWAYS},
     {"+hexists", "HEXISTS ~n x", R | F | W, R, 0, ALWAYS},
@@ -210,7 +210,9 @@ bool rights_hidden(unsigned number, const char *may)
 {
     const struct right *right = &rights[number];
     for (unsigned i = 0; i < rights_count(); i++) {
-        if (rights[i].right[0] == '~' && may[i] == '0' && right->right[0] == '+' &&
+        bool on_key = rights[i].right[0] == '~';
+        bool on_channel = rights[i].right[0] == '&' && may[number] == 'n';
+        if ((on_key || on_channel) && may[i] == '0' && right->right[0] == '+' &&
             strstr(right->command, rights[i].right))
             return true;
     }

@@ -55,12 +55,13 @@ struct rights_text {
 };
 struct rights_text rights_text(unsigned right);
 
-/* A command that takes this right; "PUBLISH &w x|SUBSCRIBE &w": or that one. Words such as ~n
- * and &c stand for a key or a channel, by the letters of keys.h; &w is a client's channel. */
+/* A command that takes this right; "PUBLISH &w x|SUBSCRIBE &w": or that one. Some servers refuse
+ * to tell of a command without its arguments; "PUBLISH;PUBLISH &w x": then of that one. Words
+ * such as ~n and &c stand for a key or a channel, by the letters of keys.h; &w is a client's channel. */
 const char *rights_command(unsigned right);
 
-/* Does the right's command need another key, to which there is no right of `may` ('1' or '0'
- * for each)? Then nothing is known of it. */
+/* Does the right's command need another key or channel, to which there is no right of `may`
+ * (as of status_rights.h)? Then nothing is known of it. */
 bool rights_hidden(unsigned right, const char *may);
 
 #endif

@@ -12,18 +12,23 @@
 #include <string.h>
 
 /* ARGV: how many keys; for each the word that stands for it, and itself; then the commands.
- * Returns '1' or '0' for each of them. */
+ * Returns for each of them '1' or '0', and '?' where the server can't tell, because it refuses
+ * the question. In "A;B" the second is asked where the first is refused; its '0' is 'n'. */
 static const char script[] =
     "if not redis.acl_check_cmd then return '' end "
     "local keys, told, first = {}, {}, 2 + 2 * ARGV[1] "
     "for i = 2, first - 1, 2 do keys[ARGV[i]] = ARGV[i + 1] end "
     "for i = first, #ARGV do "
-    "  local any = '0' "
-    "  for command in string.gmatch(ARGV[i], '[^|]+') do "
-    "    local argv = {} "
-    "    for word in string.gmatch(command, '%S+') do argv[#argv + 1] = keys[word] or word end "
-    "    local known, may = pcall(redis.acl_check_cmd, unpack(argv)) "
-    "    if known and may then any = '1' end "
+    "  local any, no = '?', '0' "
+    "  for commands in string.gmatch(ARGV[i], '[^;]+') do "
+    "    for command in string.gmatch(commands, '[^|]+') do "
+    "      local argv = {} "
+    "      for word in string.gmatch(command, '%S+') do argv[#argv + 1] = keys[word] or word end "
+    "      local known, may = pcall(redis.acl_check_cmd, unpack(argv)) "
+    "      if known and any ~= '1' then any = may and '1' or no end "
+    "    end "
+    "    if any ~= '?' then break end "
+    "    no = 'n' "
     "  end "
     "  told[#told + 1] = any "
     "end "
@@ -110,7 +115,7 @@ void status_rights_heard(struct status_rights *rights, const char *answer, size_
                  "it does not tell rights to scripts; Redis 7.0 does");
         return;
     }
-    rights->known = len == rights_count() && strspn(answer, "01") >= len;
+    rights->known = len == rights_count() && strspn(answer, "01?n") >= len;
     if (rights->known)
         memcpy(rights->may, answer, len);
     else
@@ -127,7 +132,7 @@ void status_rights_refused(struct status_rights *rights, const char *why)
 static unsigned lacking(const struct status_rights *rights, unsigned right,
                         const struct rights_use *use)
 {
-    if (rights->may[right] != '0' || rights_hidden(right, rights->may))
+    if (!strchr("0n", rights->may[right]) || rights_hidden(right, rights->may))
         return 0;
     return rights_needed(right, use);
 }
@@ -135,7 +140,7 @@ static unsigned lacking(const struct status_rights *rights, unsigned right,
 bool status_rights_lack(const struct status_rights *rights, const char *right)
 {
     for (unsigned i = 0; rights->known && i < rights_count(); i++) {
-        if (rights->may[i] == '0' && strcmp(rights_text(i).text, right) == 0)
+        if (strchr("0n", rights->may[i]) && strcmp(rights_text(i).text, right) == 0)
             return true;
     }
     return false;
@@ -243,6 +248,22 @@ static void warn(const struct status_rights *rights, const struct rights_use *us
                             "name the kinds in use: --kinds plain";
 }
 
+/* The server has refused the question about these. */
+static void note_unknown(const struct status_rights *rights, const struct rights_use *use,
+                         struct status_check *check)
+{
+    struct line line = {.len = 0};
+    for (unsigned i = 0; i < rights_count(); i++) {
+        if (rights->may[i] == '?' && rights_needed(i, use))
+            add_once(&line, rights_text(i).text);
+    }
+    if (line.len == 0)
+        return;
+    check->result = STATUS_UNKNOWN;
+    snprintf(check->reason, sizeof(check->reason), "it does not tell whether the user has%.*s",
+             (int)sizeof(check->reason) - 64, line.text);
+}
+
 void status_rights_check(const struct status_rights *rights, const struct rights_use *use,
                          bool named, bool takes, struct status_check *ret_check)
 {
@@ -261,6 +282,8 @@ void status_rights_check(const struct status_rights *rights, const struct rights
         return;
     }
     unsigned uses = uses_lacking(rights, use, false);
+    if (!uses)
+        note_unknown(rights, use, ret_check);
     unsigned lost = uses_lacking(rights, use, true) & must;
     if (uses && !lost)
         warn(rights, use, named, uses, ret_check);

@@ -14,7 +14,8 @@ struct status_check;
 struct status_rights {
     bool known;               /* `may` is told; else `why` says why not */
     bool denied;              /* scripts are */
-    char may[RIGHTS_MAX + 1]; /* '1' or '0' for each right of the table */
+    char may[RIGHTS_MAX + 1]; /* '1', '0', 'n' (no, by a command with a channel) or '?' for each
+                               * right of the table */
     char why[192];            /* printable */
 };
 
