@@ -29,6 +29,7 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/certify.c %D%/core/cer
 	%D%/core/hold_replies.c \
 	%D%/core/hold_back.c %D%/core/hold_void.c \
 	%D%/core/clock_watch.c %D%/core/clock_watch.h \
+	%D%/core/sightings.c %D%/core/sightings.h \
 	%D%/core/identity.c %D%/core/identity.h %D%/core/marker.c %D%/core/marker.h \
 	%D%/core/presence.c %D%/core/presence.h %D%/core/quorum.c %D%/core/quorum.h \
 	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
@@ -55,7 +56,7 @@ lib_net = %D%/net/certificate.c %D%/net/certificate.h %D%/net/connection.c %D%/n
 	%D%/net/resp_writer.c %D%/net/session.c %D%/net/session.h %D%/net/tls.c %D%/net/tls.h %D%/net/tls_bio.c \
 	%D%/net/tls_context.c %D%/net/tls_files.c %D%/net/tls_internal.h %D%/net/tls_library.c \
 	%D%/net/usual_reply.c %D%/net/usual_reply.h
-lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node_clock.c %D%/node/node_marker.c %D%/node/node_presence.c %D%/node/node.h \
+lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node_clock.c %D%/node/node_marker.c %D%/node/node_met.c %D%/node/node_met.h %D%/node/node_presence.c %D%/node/node.h \
 	%D%/node/node_fence.c %D%/node/node_fence.h \
 	%D%/node/node_fitness.c %D%/node/node_handshake.c %D%/node/node_lists.c \
 	%D%/node/node_lists.h %D%/node/node_replies.c \

@@ -8,6 +8,7 @@
 #include "engine/certify.h"
 #include "engine/lease.h"
 #include "engine/probe.h"
+#include "node/node_met.h"
 
 #include <assert.h>
 
@@ -19,8 +20,10 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     assert(node->index < client->nodes.n && node == &client->nodes.all[node->index]);
     rl_duplicates_find(client, now_ns);
     rl_certify_go_on(client, now_ns);
-    if (node->mode == RL_UP && client->subs.all)
+    if (node->mode == RL_UP && client->subs.all) {
+        rl_sub_compare(&client->subs.all[node->index], node->met);
         rl_sub_node_up(&client->subs.all[node->index], now_ns);
+    }
     if (node->mode == RL_UP)
         rl_wait_queues_node_up(client, node->index, now_ns);
     rl_renewals_node_changed(client, now_ns);
@@ -89,6 +92,14 @@ static void on_message(void *owner, unsigned node, struct rl_channel *channel, i
     rl_wait_queue_on_message(owner, node, channel, now_ns);
 }
 
+static void on_met(void *owner, unsigned node, const char *run_id, int64_t sent_ns,
+                   int64_t now_ns)
+{
+    redlock *client = owner;
+    assert(node < client->nodes.n);
+    rl_node_met(&client->nodes.all[node], run_id, sent_ns, now_ns);
+}
+
 static void on_subscribed(void *owner, unsigned node, struct rl_channel *channel,
                           int64_t now_ns)
 {
@@ -101,6 +112,7 @@ const struct rl_sub_events rl_engine_sub_events = {
     .changed = on_listens,
     .log = rl_client_log,
     .message = on_message,
+    .met = on_met,
     .subscribed = on_subscribed,
 };
 

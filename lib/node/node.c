@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "core/refusal.h"
 #include "net/session.h"
-#include "node/node.h"
+#include "node/node_met.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -223,6 +223,10 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
                                rl_session_silence(node->mode != RL_CONNECTING));
         break;
     case RL_UP:
+        if (now_ns >= node->ask_info_ns && rl_node_doubtful(node, now_ns)) {
+            rl_node_meet_again(node, now_ns);
+            break;
+        }
         if (now_ns >= node->ask_info_ns) {
             /* A node that votes goes on voting: the reply to INFO comes before those to later
              * requests. */
@@ -266,7 +270,7 @@ int64_t rl_node_due_ns(struct rl_node *node)
         return rl_earlier_ns(due, node->deadline_ns);
     case RL_UP: /* a voting node gets INFO along with other requests */
         due = rl_earlier_ns(due, drain_ns(node));
-        if (node->fitness == RL_FIT && !checks_by_itself(node))
+        if (node->fitness == RL_FIT && !node->unsettled && !checks_by_itself(node))
             return due;
         return rl_earlier_ns(due, node->ask_info_ns);
     }

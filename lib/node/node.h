@@ -24,6 +24,7 @@
 #include "core/marker.h"
 #include "core/presence.h"
 #include "core/reconnect.h"
+#include "core/sightings.h"
 #include "net/tls.h"
 #include "net/connection.h"
 #include "node/node_fence.h"
@@ -131,6 +132,9 @@ struct rl_node {
     int64_t info_ns;             /* when it came */
     struct rl_identity identity; /* the server that answered here last, and since when */
     bool info_told;              /* INFO was answered; the marker's reply comes next */
+    struct rl_sightings sightings; /* who answers at this address, on any connection */
+    char met[RL_RUN_ID_SIZE];      /* by the INFO on this one; never shown */
+    bool unsettled; /* another connection met another process: who lives is asked */
     bool forgot; /* it may have lost keys since the locks that are held were last filled in */
     struct rl_marker marker;
     enum rl_marker_says marker_says;

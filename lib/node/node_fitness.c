@@ -3,7 +3,7 @@
  */
 #include "config_auto.h"
 
-#include "node/node.h"
+#include "node/node_met.h"
 
 #include "base/text_escape.h"
 #include "base/times.h"
@@ -34,6 +34,7 @@ void rl_node_on_bulk(void *context, const char *bytes, size_t len)
     if (!oldest || oldest->type != RL_REQUEST_INFO || slot->index != slot->node->current)
         return;
     rl_info_parse(bytes, len, &slot->node->info);
+    memcpy(slot->node->met, slot->node->info.run_id, sizeof(slot->node->met));
     mask_info(&slot->node->info, &slot->connection.mask);
     slot->node->info_ns = slot->connection.heard_ns;
 }
@@ -51,6 +52,17 @@ static void unfit(struct rl_node *node, int64_t now_ns, const char *why)
     snprintf(node->why, sizeof(node->why), "%s", why);
     int64_t again_ns = rl_refusal_lasts(why) ? ASK_SELDOM_NS : RL_ASK_AGAIN_NS;
     node->ask_info_ns = now_ns + (node->info.loading ? ASK_LOADING_NS : again_ns);
+}
+
+const char rl_two_servers[] =
+    "two servers answer at this address: a proxy, or a name that leads to both; no vote";
+
+/* Many connections show who answers there before it votes again. */
+void rl_node_doubt(struct rl_node *node, int64_t now_ns)
+{
+    int64_t again_ns = node->settings->guard_window_ns / 16;
+    unfit(node, now_ns, rl_two_servers);
+    node->ask_info_ns = now_ns + rl_earlier_ns(again_ns, RL_ASK_AGAIN_NS);
 }
 
 void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns)
@@ -190,6 +202,8 @@ static void judge_info(struct rl_node *node, int64_t now_ns)
         rl_node_refuses(node, refusal, now_ns);
     if (unfit_why)
         unfit(node, now_ns, unfit_why);
+    else if (rl_node_doubtful(node, now_ns))
+        rl_node_doubt(node, now_ns);
     else if (!info->run_id[0] && node->settings->guard)
         unfit(node, now_ns,
               "INFO names no run_id, so a restart could not be seen: no vote");
@@ -261,6 +275,8 @@ static void enter_up(struct rl_node *node, const struct known *known, int64_t no
     judge_lists(node, now_ns);
     if (node->mode != RL_UP)
         rl_node_set_mode(node, RL_UP, now_ns);
+    if (node->unsettled)
+        node->ask_info_ns = now_ns;
     bool same =
         known->voted && node->fitness == RL_FIT && known->seen_ns == node->identity.seen_ns;
     if (!same)

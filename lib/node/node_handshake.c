@@ -1,7 +1,7 @@
 /* node_handshake.c - the requests on a new connection, and their replies. */
 #include "config_auto.h"
 
-#include "node/node.h"
+#include "node/node_met.h"
 
 #include "base/clock.h"
 #include "net/session.h"
@@ -149,8 +149,12 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
         snprintf(rl_node_connection(node)->why, sizeof(text), "%s", refused ? text : "");
         break;
     case RL_REQUEST_INFO:
-        if (reply->type == RL_REPLY_BULK)
+        if (reply->type == RL_REPLY_BULK) {
             rl_node_watch_clock(node, inflight->sent_ns, now_ns);
+            rl_node_met(node, node->met, inflight->sent_ns, now_ns);
+        } else {
+            rl_node_unmet(node);
+        }
         rl_node_take_info(node, reply, text, now_ns);
         break;
     case RL_REQUEST_JOIN:

@@ -2,7 +2,7 @@
  * queue and send. See node.h. */
 #include "config_auto.h"
 
-#include "node/node.h"
+#include "node/node_met.h"
 
 #include "base/text_escape.h"
 #include "core/refusal.h"
@@ -52,6 +52,8 @@ void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
         rl_node_forget_duplicates(node);
     else
         node->fence.asked = false;
+    if (mode == RL_DOWN)
+        rl_node_unmet(node);
     node->mode = mode;
     node->since_ns = now_ns;
     node->asked_late = false;

@@ -47,6 +47,9 @@ struct rl_sub_events {
      * callback: the channel's bits show it. */
     void (*message)(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns);
     void (*subscribed)(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns);
+    /* This process answered a request that was sent then. NULL: nobody wants to know. */
+    void (*met)(void *owner, unsigned node, const char *run_id, int64_t sent_ns,
+                int64_t now_ns);
 };
 
 struct rl_sub {
@@ -61,6 +64,8 @@ struct rl_sub {
 
     enum rl_sub_mode mode;
     bool wanted;
+    char run_id[48];          /* of the process that it is connected to; empty: not told */
+    bool doubted;             /* another process was met at this address: does this one live? */
     bool denied_told;         /* NOPERM was logged, and no subscription has worked since */
     bool deaf;                /* UP, but without the right to the client's own channel */
     bool asking;              /* for the client's own channel: its answer is awaited */
@@ -102,6 +107,10 @@ void rl_sub_absent(struct rl_sub *sub, int64_t absent_ns);
  * PING. */
 void rl_sub_tick(struct rl_sub *sub, int64_t now_ns);
 int64_t rl_sub_due_ns(struct rl_sub *sub); /* INT64_MAX: no need */
+
+/* That process was met at this address since. If it is another one, see whether this
+ * connection's lives. */
+void rl_sub_compare(struct rl_sub *sub, const char *run_id);
 
 /* A channel's users have come or gone: queue the request for it, if that is possible now.
  * rl_sub_flush() sends it. */

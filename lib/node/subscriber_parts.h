@@ -41,6 +41,7 @@ bool rl_sub_confirms(const struct rl_reply *reply, bool begins, const char *chan
 void rl_sub_greet(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_ping(struct rl_sub *sub, int64_t now_ns);
 void rl_sub_read(struct rl_sub *sub);
+void rl_sub_on_bulk(void *sub, const char *bytes, size_t len); /* INFO's text */
 
 /* subscriber_channels.c. _catch_up: send the channels' requests, as far as there is room.
  * _answered: a reply about one, which may disconnect. _message: a message on one (false: on

@@ -5,12 +5,25 @@
 
 #include "node/subscriber_parts.h"
 
+#include "base/clock.h"
 #include "net/session.h"
 
 #include <assert.h>
 #include <string.h>
 
 /* ---- what is said --------------------------------------------------------------------- */
+
+/* Before it subscribes: a subscriber may not ask for INFO. */
+static void ask_who(struct rl_sub *sub, int64_t now_ns)
+{
+    char bytes[64];
+    struct rl_out out;
+    rl_out_init(&out, bytes, sizeof(bytes));
+    rl_put_array(&out, 2);
+    rl_put_text(&out, "INFO");
+    rl_put_text(&out, "server");
+    rl_sub_send_request(sub, RL_REQUEST_INFO, &out, now_ns);
+}
 
 static void begin(struct rl_sub *sub, int64_t now_ns)
 {
@@ -21,6 +34,8 @@ static void begin(struct rl_sub *sub, int64_t now_ns)
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_login_put_name(&out, sub->settings->connection_name);
     rl_sub_send_request(sub, RL_REQUEST_SETNAME, &out, now_ns);
+    if (sub->events->met)
+        ask_who(sub, now_ns);
     rl_sub_subscribe(sub, now_ns);
     sub->behind = true;
     rl_sub_catch_up(sub, now_ns);
@@ -50,12 +65,32 @@ void rl_sub_ping(struct rl_sub *sub, int64_t now_ns)
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, 1);
     rl_put_text(&out, "PING");
-    rl_sub_send_request(sub, RL_REQUEST_PING, &out, now_ns);
+    /* This turn's time may be from before another process answered elsewhere. */
+    rl_sub_send_request(sub, RL_REQUEST_PING, &out, rl_clock_steady_ns(sub->settings->clock));
     sub->pinged_ns = now_ns;
     rl_sub_flush(sub, now_ns);
 }
 
 /* ---- what is heard -------------------------------------------------------------------- */
+
+void rl_sub_on_bulk(void *context, const char *bytes, size_t len)
+{
+    struct rl_sub *sub = context;
+    const struct rl_inflight *oldest = rl_connection_oldest(&sub->connection);
+    struct rl_info info;
+    if (!oldest || oldest->type != RL_REQUEST_INFO)
+        return;
+    rl_info_parse(bytes, len, &info);
+    memcpy(sub->run_id, info.run_id, sizeof(sub->run_id));
+}
+
+/* Its process lives, or lived when it answered this. */
+static void tell_met(struct rl_sub *sub, const struct rl_inflight *inflight, int64_t now_ns)
+{
+    if (sub->run_id[0])
+        sub->events->met(sub->settings->owner, sub->index, sub->run_id, inflight->sent_ns,
+                         now_ns);
+}
 
 /* ["message", channel, payload] */
 static bool is_message(const struct rl_sub *sub, const struct rl_reply *reply)
@@ -147,6 +182,15 @@ static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
         else if (reply->type != RL_REPLY_STATUS)
             rl_sub_refused(sub, "CLIENT SETNAME", reply, now_ns);
         break;
+    case RL_REQUEST_INFO: /* who it is stays unknown where that is refused */
+        if (reply->type == RL_REPLY_ERROR)
+            rl_error_text(reply, &sub->connection.mask, sub->connection.why,
+                          sizeof(sub->connection.why));
+        else if (reply->type != RL_REPLY_BULK)
+            rl_sub_refused(sub, "INFO", reply, now_ns);
+        else
+            tell_met(sub, inflight, now_ns);
+        break;
     case RL_REQUEST_SUBSCRIBE:
         sub->asking = false;
         if (!rl_sub_confirms(reply, true, sub->channel, strlen(sub->channel))) {
@@ -162,10 +206,14 @@ static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
         break;
     default:
         assert(inflight->type == RL_REQUEST_PING);
-        if (is_pong(sub, reply))
+        if (is_pong(sub, reply)) {
             sub->pinged_ns = 0;
-        else
+            tell_met(sub, inflight, now_ns);
+            if (sub->doubted) /* a new connection shows who answers now */
+                rl_sub_disconnect(sub, now_ns, "another server answers at this address, too");
+        } else {
             rl_sub_disconnect(sub, now_ns, "PING: an answer that is no PONG of a subscriber's");
+        }
     }
 }
 

@@ -43,7 +43,8 @@ static void hang_up(struct rl_sub *sub, const char *why)
     rl_connection_forget_login(&sub->connection);
     if (sub->channels)
         rl_channels_forget(sub->channels, rl_bit(sub->index));
-    sub->deaf = sub->behind = sub->asking = false;
+    sub->deaf = sub->behind = sub->asking = sub->doubted = false;
+    sub->run_id[0] = '\0';
     sub->confirmed = sub->unleft = 0;
     sub->again_ns = 0;
 }

@@ -84,7 +84,9 @@ START_TEST(nor_does_another_server_under_its_name)
     fake_says(fake, first, -1, "master");
     fake_hang_up(fake, false);
     ck_assert(wait_until(strcmp(run_id(), first) == 0, 5000));
-    expect_guarded_as("place of another server");
+    ck_assert(wait_until((client_state(client, 0, text), strstr(text, "two servers") != NULL),
+                         5000));
+    ck_assert(!client_can_take(client, "another"));
     close_all();
 }
 END_TEST

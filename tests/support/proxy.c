@@ -43,7 +43,9 @@ struct proxy {
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t turned;
     pthread_t thread;
-    struct endpoint at, master;
+    struct endpoint at, master, other;
+    unsigned from; /* connections from this number on lead to the other one; 0: none */
+    bool balances; /* each second connection leads to the other one */
     char dir[SUITE_PATH_MAX];
     int listener;
     int wake[2];
@@ -135,7 +137,11 @@ static void expect(const struct pipe *pipe, struct pollfd *ready, int *wait_ms)
 static void admit(struct proxy *proxy)
 {
     int fd = accept4(proxy->listener, NULL, NULL, SOCK_CLOEXEC);
-    int master = fd >= 0 && !proxy->shut ? net_connect(&proxy->master) : -1;
+    bool other = (proxy->balances && proxy->accepted % 2 == 1) ||
+                 (proxy->from > 0 && proxy->accepted >= proxy->from);
+    int master = fd >= 0 && !proxy->shut
+                     ? net_connect(other ? &proxy->other : &proxy->master)
+                     : -1;
     int i = 0;
     while (i < CONNECTIONS_MAX && proxy->connection[i].number >= 0)
         i++;
@@ -302,6 +308,29 @@ void proxy_cut(struct proxy *proxy, int connection, bool reset)
         proxy->connection[i].reset = reset;
     }
     apply(proxy);
+}
+
+void proxy_lead_next(struct proxy *proxy, const struct endpoint *master)
+{
+    pthread_mutex_lock(&proxy->mutex);
+    proxy->master = *master;
+    pthread_mutex_unlock(&proxy->mutex);
+}
+
+void proxy_take_turns(struct proxy *proxy, const struct endpoint *other)
+{
+    pthread_mutex_lock(&proxy->mutex);
+    proxy->other = *other;
+    proxy->balances = true;
+    pthread_mutex_unlock(&proxy->mutex);
+}
+
+void proxy_lead_from(struct proxy *proxy, unsigned connection, const struct endpoint *other)
+{
+    pthread_mutex_lock(&proxy->mutex);
+    proxy->other = *other;
+    proxy->from = connection;
+    pthread_mutex_unlock(&proxy->mutex);
 }
 
 void proxy_lead(struct proxy *proxy, const struct endpoint *master)

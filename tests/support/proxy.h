@@ -36,6 +36,15 @@ void proxy_cut(struct proxy *proxy, int connection, bool reset);
 /* From now on it leads to another master, its connections too. Nothing may be under way. */
 void proxy_lead(struct proxy *proxy, const struct endpoint *master);
 
+/* New connections lead there; those that stand stay where they are. */
+void proxy_lead_next(struct proxy *proxy, const struct endpoint *master);
+
+/* As a balancer: each second one of the connections to come leads to that one. */
+void proxy_take_turns(struct proxy *proxy, const struct endpoint *other);
+
+/* That connection, and all behind it, lead there. */
+void proxy_lead_from(struct proxy *proxy, unsigned connection, const struct endpoint *other);
+
 /* New connections are closed at once. */
 void proxy_shut(struct proxy *proxy, bool shut);
 

@@ -87,7 +87,8 @@ static void on_hears(void *owner, unsigned node, struct rl_channel *channel, int
     rig->hears++;
 }
 
-static const struct rl_sub_events events = {on_woken, on_changed, on_log, on_heard, on_hears};
+static const struct rl_sub_events events = {on_woken, on_changed, on_log, on_heard,
+                                            on_hears, NULL};
 
 /* ---- its surroundings ----------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@
 struct status {
     const struct cli *cli;
     redlock *client;
+    int64_t opened_ms;
     redlock_status_report report;
     redlock_node_status nodes[REDLOCK_NODES_MAX];
     struct status_found found;
@@ -42,7 +43,7 @@ static int look(struct status *status)
     }
     if (!status_rights_possible(cli, report->nodes))
         return CLI_USAGE;
-    struct status_ask *ask = status_ask(cli, report);
+    struct status_ask *ask = status_ask(cli, report, status->opened_ms);
     status_judge(report, ask, &status->found);
     status_ask_free(ask);
     status->found.stats = (redlock_stats)REDLOCK_STATS_INIT;
@@ -215,6 +216,7 @@ int cmd_status(const struct cli *cli)
     if (!status)
         return CLI_SYSTEM;
     status->cli = cli;
+    status->opened_ms = now_ms();
     int result = cli_open(cli, &status->client);
     if (result == CLI_OK) {
         result = cli->watch          ? watch(status)

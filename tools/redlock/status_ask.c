@@ -269,7 +269,7 @@ static void pause_between_looks(void)
     (void)nanosleep(&pause, NULL);
 }
 
-static void judge(struct status_ask *ask, const redlock_status_report *report)
+static void judge(struct status_ask *ask, const redlock_status_report *report, int64_t open_ms)
 {
     unsigned certified = 0;
     for (unsigned i = 0; i < ask->count; i++)
@@ -280,6 +280,7 @@ static void judge(struct status_ask *ask, const redlock_status_report *report)
         if (asked->last.clock.came_ns > 0)
             status_clock_judge(&asked->facts.clock, &asked->first, &asked->last);
         status_clock_take(&asked->facts.clock, &report->node[i]);
+        status_facts_compare(&asked->facts, &report->node[i], open_ms);
         status_peers_judge(&ask->peers, i, &asked->facts);
         if (asked->facts.listed &&
             status_rights_lack(&asked->facts.rights, "+client|setname")) {
@@ -290,7 +291,8 @@ static void judge(struct status_ask *ask, const redlock_status_report *report)
     }
 }
 
-struct status_ask *status_ask(const struct cli *cli, const redlock_status_report *report)
+struct status_ask *status_ask(const struct cli *cli, const redlock_status_report *report,
+                              int64_t opened_ms)
 {
     struct status_ask *ask = calloc(1, sizeof(*ask));
     if (!ask || !open_nodes(ask, cli, report)) {
@@ -307,7 +309,7 @@ struct status_ask *status_ask(const struct cli *cli, const redlock_status_report
     pause_between_looks();
     ask->second = true;
     node_ask_run(ask->nodes);
-    judge(ask, report);
+    judge(ask, report, clock_ns(CLOCK_BOOTTIME) / RL_NS_PER_MS - opened_ms);
     return ask;
 }
 

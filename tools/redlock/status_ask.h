@@ -26,11 +26,12 @@ void status_setup_read(struct status_setup *setup, const struct cli *cli,
 
 struct status_ask;
 
-/* Ask the masters of this report that answer, for twice connect-timeout at the
+/* Ask the masters of this report, of a client that was opened then, that answer, for twice connect-timeout at the
  * most. Between the looks at a clock are STATUS_RATE_MS or more. NULL: no memory or
  * descriptors, or another list has been written into the file since. */
 #define STATUS_RATE_MS 100
-struct status_ask *status_ask(const struct cli *cli, const redlock_status_report *report);
+struct status_ask *status_ask(const struct cli *cli, const redlock_status_report *report,
+                              int64_t opened_ms);
 
 const struct status_facts *status_ask_facts(const struct status_ask *ask, unsigned node);
 const struct status_setup *status_ask_setup(const struct status_ask *ask);

@@ -109,11 +109,34 @@ static bool is_full(const redlock_node_status *node)
     return node->state == REDLOCK_NODE_DOWN && strstr(node->text, FULL) != NULL;
 }
 
+/* One of its connections leads to another server than this program's own: which of the two has
+ * granted what, and whether a release is heard, is a matter of chance. */
+static void second_server(struct status_check check[STATUS_CHECKS])
+{
+    static const char why[] = "two servers answer at this address";
+    set(&check[1], "server", STATUS_FAIL, why, sizeof(why));
+}
+
+/* The library may have found that in the midst of the probe. A wake that is not heard was then
+ * published at the other one. */
+static void see_to_two_servers(struct status_master *master)
+{
+    struct status_check *check = master->check;
+    bool two = master->facts.second_server;
+    for (unsigned i = 0; i < STATUS_PROOFS; i++)
+        two = two || strstr(check[i].reason, "two servers");
+    if (!two)
+        return;
+    second_server(check);
+    if (check[6].result == STATUS_WARN)
+        check[6].remedy = check[1].remedy;
+}
+
 /* A master that passed the probe does not vote where something that a lock rests on fails. */
 static bool votes(const struct status_master *master)
 {
     const redlock_node_status *node = master->node;
-    for (unsigned i = STATUS_PROOFS; i < STATUS_CHECKS; i++) {
+    for (unsigned i = 0; i < STATUS_CHECKS; i++) {
         if (master->check[i].result == STATUS_FAIL)
             return false;
     }
@@ -147,6 +170,7 @@ void status_judge(const redlock_status_report *report, const struct status_ask *
             found->uncertified += status_ask_setup(ask)->certificates &&
                                   !rl_is_certified(&master->facts.certificate);
         }
+        see_to_two_servers(master);
         master->votes = votes(master);
         master->full = is_full(master->node);
         found->votes += master->votes;

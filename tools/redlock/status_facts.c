@@ -4,6 +4,7 @@
 #include "redlock/status_facts.h"
 
 #include "base/text.h"
+#include "core/server_info.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -56,6 +57,10 @@ void status_facts_heard(struct status_facts *facts, const char *text, size_t len
 {
     const char *line;
     size_t line_len;
+    struct rl_info info;
+    rl_info_parse(text, len, &info);
+    memcpy(facts->run_id, info.run_id, sizeof(facts->run_id));
+    facts->uptime_s = info.uptime_s;
     while (rl_next_line(&text, &len, &line, &line_len))
         take_line(facts, line, line_len);
 }
@@ -92,4 +97,12 @@ void status_clock_take(struct status_clock *clock, const redlock_node_status *no
            (double)node->clock_offset_bound_us);
     narrow(&clock->rate, 1 + (double)node->clock_rate_ppm / 1e6,
            (double)node->clock_rate_bound_ppm / 1e6);
+}
+
+void status_facts_compare(struct status_facts *facts, const redlock_node_status *node,
+                          int64_t open_ms)
+{
+    bool told = *facts->run_id && *node->run_id && !strchr(node->run_id, '*');
+    facts->second_server = told && facts->uptime_s > open_ms / 1000 + 2 &&
+                           strncmp(facts->run_id, node->run_id, sizeof(node->run_id) - 1) != 0;
 }

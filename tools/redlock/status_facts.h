@@ -38,7 +38,10 @@ enum status_question {
 
 struct status_facts {
     bool asked;                            /* INFO was answered */
+    char run_id[48];   /* of who answered this program's own connection; empty: not told */
+    bool second_server; /* that is another one than answered the library, which lived, too */
     int64_t clients, clients_max, evicted; /* -1: not told */
+    int64_t uptime_s;                      /* -1: not told */
     int64_t replicas;                      /* that are attached; -1: not told */
     int64_t aof;                           /* 1: there is an append-only file; -1: not told */
     int64_t refused;                       /* commands of its file or its replicas; -1: not told */
@@ -70,6 +73,11 @@ bool status_is_refusal(const char *why);
 
 /* The text of INFO. */
 void status_facts_heard(struct status_facts *facts, const char *text, size_t len);
+
+/* Did another server answer the library, which has been open for so long? Not where the one that
+ * answered here may have begun since: that is a restart. A masked run_id tells nothing. */
+void status_facts_compare(struct status_facts *facts, const redlock_node_status *node,
+                          int64_t open_ms);
 
 /* By two looks. */
 void status_clock_judge(struct status_clock *clock, const struct status_look *first,
