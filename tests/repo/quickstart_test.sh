@@ -85,7 +85,6 @@ check 'where none is flaky nothing is said' [ "$(cat out)" = '0, 0, 0' ]
 # Where a check is: a line a minute, or on a terminal each second.
 where() { # STAGE SECONDS-SO-FAR SECONDS-OF-STAGE TESTS
     (
-        tell_time() { now=$2; }
         . "$root/tools/quickstart/run.sh" && . "$root/tools/quickstart/check.sh"
         stage=$1 check_started=0 stage_started=$(($2 - $3)) all_of_stage=$4 built=gcc
         eval "tell_time() { now=$2; }"
