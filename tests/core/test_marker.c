@@ -56,6 +56,18 @@ START_TEST(quarantine_lasts_by_both_clocks)
 }
 END_TEST
 
+/* The server's clock was set forward, or somebody has put a shorter key there. */
+START_TEST(later_reading_makes_no_wait_shorter)
+{
+    begin();
+    ck_assert_int_eq(read_at("one", "missing", 8000, NOW), RL_MARKER_QUARANTINED);
+    ck_assert_int_eq(read_at("one", "missing", 10, NOW + 1000 * MS), RL_MARKER_QUARANTINED);
+    ck_assert_int_eq(marker.until_ns, NOW + 8000 * MS);
+    ck_assert_int_eq(read_at("one", "missing", 0, NOW + 8000 * MS - 1), RL_MARKER_QUARANTINED);
+    ck_assert_int_eq(read_at("one", "missing", 0, NOW + 8000 * MS), RL_MARKER_FREE);
+}
+END_TEST
+
 /* Another client's longest lease is longer: its quarantine is asked for to the end. */
 START_TEST(longer_quarantine_of_another_client_is_waited_for)
 {
@@ -152,6 +164,7 @@ int main(void)
     TCase *tests = tcase_create("marker");
     tcase_add_test(tests, marker_that_matches_votes_at_once);
     tcase_add_test(tests, quarantine_lasts_by_both_clocks);
+    tcase_add_test(tests, later_reading_makes_no_wait_shorter);
     tcase_add_test(tests, longer_quarantine_of_another_client_is_waited_for);
     tcase_add_loop_test(tests, quarantine_without_end_is_asked_for_again, 0, 2);
     tcase_add_loop_test(tests, another_server_proves_nothing, 0, COUNT(strangers));
