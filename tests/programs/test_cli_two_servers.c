@@ -40,6 +40,7 @@ static void expect_found(struct program *program)
 {
     cli_expect_check(program, 1, "server", "fail", "two servers", "name of its own");
     cli_expect_json(program, "nodes.1.votes", "false");
+    ck_assert(!program_printed(program, "\"state\":\"ready\",\"votes\":false"));
     cli_expect_json(program, "verdict", "degraded");
     ck_assert(!program_printed(program, "allow the user PUBLISH"));
 }

@@ -23,7 +23,7 @@ static const char *state_word(const struct status_master *master)
     case REDLOCK_NODE_STALLED:
         return "stalled";
     case REDLOCK_NODE_READY:
-        return "ready";
+        return master->votes ? "ready" : "failing";
     default:
         return "down";
     }
@@ -108,7 +108,7 @@ static void print_node(const struct status_master *master, unsigned number, int 
     if (len > width)
         printf("\n    %*s", width, "");
     printf("  %-10s  %8s  up %-7s  %s\n",
-           node->state == REDLOCK_NODE_READY && !master->votes ? "failing" : state_word(master),
+           state_word(master),
            round_trip_text(node).text, uptime_text(node).text,
            *version.text ? version.text : "-");
 }
