@@ -63,10 +63,10 @@ static void describe(struct rl_node *node, redlock_node_status *entry, int64_t n
         node->guard_until_ns != INT64_MAX)
         entry->guard_ms = (node->guard_until_ns - now_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS;
     entry->uptime_s = node->mode == RL_UP ? rl_node_uptime_s(node, now_ns) : -1;
-    _Static_assert(sizeof(entry->run_id) == sizeof(node->info.run_id), "run_id");
+    _Static_assert(sizeof(entry->run_id) == sizeof(node->run_id_shown), "run_id");
     _Static_assert(sizeof(entry->role) == sizeof(node->info.role), "role");
     _Static_assert(sizeof(entry->version) == sizeof(node->info.version), "version");
-    memcpy(entry->run_id, node->info.run_id, sizeof(entry->run_id));
+    memcpy(entry->run_id, node->run_id_shown, sizeof(entry->run_id));
     memcpy(entry->role, node->info.role, sizeof(entry->role));
     memcpy(entry->version, node->info.version, sizeof(entry->version));
     _Static_assert(sizeof(entry->refusal) == sizeof(node->refusal), "refusal");

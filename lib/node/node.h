@@ -129,6 +129,7 @@ struct rl_node {
     struct rl_retry retry;
 
     struct rl_info info;         /* of the last INFO; empty where it was denied */
+    char run_id_shown[48];       /* its run id without the password, for people */
     int64_t info_ns;             /* when it came */
     struct rl_identity identity; /* the server that answered here last, and since when */
     bool info_told;              /* INFO was answered; the marker's reply comes next */
@@ -255,8 +256,7 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns);
 /* Queue a request whose reply is ignored. False: the node is not UP, or there is no room. */
 bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns);
 
-/* Is such a request in flight? */
-bool rl_node_has_oneway_pending(struct rl_node *node);
+bool rl_node_has_oneway_pending(struct rl_node *node); /* is one in flight? */
 
 /* Queue a request of duplicates.c. False: as above. The reply comes with the nonce. */
 bool rl_node_prove(struct rl_node *node, enum rl_request_type what, const struct rl_out *out,
@@ -318,7 +318,7 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
 /* node_marker.c: ask for the marker, behind INFO; false: there is no room. And read the reply;
  * false: it is none. */
 bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns);
-bool rl_node_read_marker(struct rl_node *node, const struct rl_inflight *inflight,
+bool rl_node_read_marker(const struct rl_inflight *inflight,
                          const struct rl_reply *reply, struct rl_marker_reading *ret_reading);
 
 /* node_clock.c: INFO was answered. Does its clock keep time? If it was set forward, what it

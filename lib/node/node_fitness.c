@@ -16,10 +16,14 @@
 #define ASK_LOADING_NS (100 * RL_NS_PER_MS)
 #define ASK_SELDOM_NS (RL_ASK_INFO_MS * RL_NS_PER_MS) /* a person must mend it */
 
-/* The role is compared and shown: if it is none of the two known words, it is masked. */
-static void mask_info(struct rl_info *info, const struct rl_mask *mask)
+/* What is shown is masked, and never what is compared: by the run id one server under two names
+ * is found, and a password may be part of it. The role is both: if it is none of the two known
+ * words, it is masked. */
+static void mask_info(struct rl_node *node, const struct rl_mask *mask)
 {
-    rl_mask_field(mask, info->run_id);
+    struct rl_info *info = &node->info;
+    memcpy(node->run_id_shown, info->run_id, sizeof(node->run_id_shown));
+    rl_mask_field(mask, node->run_id_shown);
     rl_mask_field(mask, info->version);
     rl_mask_field(mask, info->policy);
     if (strcmp(info->role, "master") != 0 && strcmp(info->role, "slave") != 0)
@@ -35,7 +39,7 @@ void rl_node_on_bulk(void *context, const char *bytes, size_t len)
         return;
     rl_info_parse(bytes, len, &slot->node->info);
     memcpy(slot->node->met, slot->node->info.run_id, sizeof(slot->node->met));
-    mask_info(&slot->node->info, &slot->connection.mask);
+    mask_info(slot->node, &slot->connection.mask);
     slot->node->info_ns = slot->connection.heard_ns;
 }
 
@@ -229,6 +233,7 @@ static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
     char shown[120], why[sizeof(node->why)];
     rl_text_escape(shown, sizeof(shown), text, strlen(text)); /* cuts no character */
     rl_info_parse("", 0, &node->info); /* nothing is known of the server */
+    node->run_id_shown[0] = '\0';
     if (node->settings->guard) {
         snprintf(why, sizeof(why),
                  "INFO was refused, so a restart could not be seen: no vote (%s)", shown);
@@ -326,7 +331,7 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
     if (!node->info_told)
         return; /* INFO was refused, and that has decided */
     node->info_told = false;
-    if (!refused && !rl_node_read_marker(node, inflight, reply, &reading)) {
+    if (!refused && !rl_node_read_marker(inflight, reply, &reading)) {
         rl_node_disconnect(node, node->current, now_ns,
                            "answered something that was not asked for");
         return;

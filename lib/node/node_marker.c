@@ -48,7 +48,7 @@ bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns)
 }
 
 /* The reply of marker_join.lua: nonce, run id, reason, remaining ms, the marker. */
-bool rl_node_read_marker(struct rl_node *node, const struct rl_inflight *inflight,
+bool rl_node_read_marker(const struct rl_inflight *inflight,
                          const struct rl_reply *reply, struct rl_marker_reading *ret_reading)
 {
     *ret_reading = (struct rl_marker_reading){.left_ms = 0};
@@ -66,7 +66,6 @@ bool rl_node_read_marker(struct rl_node *node, const struct rl_inflight *infligh
     memcpy(ret_reading->run_id, reply->text + run_id->start, run_id->len);
     memcpy(ret_reading->why, reply->text + why->start, why->len);
     memcpy(ret_reading->text, reply->text + text->start, text->len);
-    rl_mask_field(&rl_node_connection(node)->mask, ret_reading->run_id); /* as INFO's is */
     ret_reading->left_ms = reply->part[3].integer;
     return true;
 }

@@ -249,6 +249,34 @@ START_TEST(no_program_shows_password_that_real_server_without_auth_repeats)
 }
 END_TEST
 
+/* The same server twice, once as a user whose password is a part of its run id. */
+START_TEST(password_that_is_in_run_id_hides_no_duplicate)
+{
+    char info[4000], digits[4] = "", secret[8], url[128];
+    struct node_list list = {.len = 0};
+    struct masters *masters = masters_start(2, NULL);
+    snprintf(info, sizeof(info), "%s", master_do(masters, 0, "INFO", "server", NULL).text);
+    ck_assert_int_eq(sscanf(strstr(info, "run_id:"), "run_id:%3s", digits), 1);
+    snprintf(secret, sizeof(secret), ">%s", digits);
+    ck_assert_str_eq(master_do(masters, 0, "ACL", "SETUSER", "hex", "on", secret, "~*", "&*",
+                               "+@all", NULL)
+                         .text,
+                     "OK");
+    snprintf(url, sizeof(url), "redis://hex:%s@localhost:%d", digits,
+             masters->node[0].tcp_at.port);
+    node_list_line(&list, "guard off\nnode %s", url);
+    for (unsigned i = 0; i < 2; i++)
+        node_list_line(&list, "node redis://127.0.0.1:%d", masters->node[i].tcp_at.port);
+    redlock *client = client_open(node_list_write(&list));
+    ck_assert(wait_until(client_ready(client) == 2, 10000));
+    char text[192];
+    int first = client_state(client, 0, NULL), second = client_state(client, 1, text);
+    ck_assert(first == REDLOCK_NODE_REFUSED || second == REDLOCK_NODE_REFUSED);
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("mask_real");
@@ -258,6 +286,7 @@ int main(void)
                         (int)(sizeof(echoes) / sizeof(echoes[0])));
     tcase_add_loop_test(tcase, misunderstood_text_is_not_shown_in_part, 0, 2);
     tcase_add_test(tcase, no_program_shows_password_that_real_server_without_auth_repeats);
+    tcase_add_test(tcase, password_that_is_in_run_id_hides_no_duplicate);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

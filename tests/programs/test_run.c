@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define RUN_SH(name, script) REDLOCK("run", name, "--", "sh", "-c", script)
@@ -33,6 +34,41 @@ START_TEST(case_108_exit_status_of_command)
     ck_assert_str_eq(program_out(program), "");
     program_free(program);
     cli_expect_free("j:108");
+}
+END_TEST
+
+START_TEST(remedy_for_missing_dashes_shows_whole_command)
+{
+    struct program *program = NULL;
+    ck_assert_int_eq(program_run(NULL, REDLOCK("run", "x", "echo", "hi", "you"), &program), 64);
+    ck_assert_ptr_nonnull(strstr(program_err(program), ": redlock run x -- echo hi you\n"));
+    program_free(program);
+}
+END_TEST
+
+static rlim_t descriptors;
+
+static void limit_descriptors(void)
+{
+    struct rlimit limit = {.rlim_cur = descriptors, .rlim_max = descriptors};
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* However few there are, and wherever they run out. */
+START_TEST(too_few_descriptors_are_no_fault_of_node_list)
+{
+    const struct program_how how = {.before_exec = limit_descriptors};
+    for (descriptors = 3; descriptors < 16; descriptors++) {
+        struct program *program = NULL;
+        int status = program_run(
+            &how, REDLOCK("run", "--wait", "1s", "few", "--", "true"), &program);
+        ck_assert_msg(status != 78 && status != 134 && status != 139, "%d with %d: %s", status,
+                      (int)descriptors, program_err(program));
+        ck_assert_msg(status == 71 || !strstr(program_err(program), "Too many open files") ||
+                          status == 69,
+                      "%d with %d: %s", status, (int)descriptors, program_err(program));
+        program_free(program);
+    }
 }
 END_TEST
 
@@ -365,6 +401,8 @@ int main(void)
     tcase_add_loop_test(plain, case_108_exit_status_of_command, 0,
                         (int)(sizeof(ends) / sizeof(ends[0])));
     tcase_add_test(plain, case_108_command_that_can_not_be_run);
+    tcase_add_test(plain, remedy_for_missing_dashes_shows_whole_command);
+    tcase_add_test(plain, too_few_descriptors_are_no_fault_of_node_list);
     tcase_add_test(plain, case_111_arguments_verbatim_without_shell);
     tcase_add_test(plain, case_112_environment_carries_name_handle_and_nodes);
     tcase_add_test(plain, case_112_node_list_path_is_made_absolute);

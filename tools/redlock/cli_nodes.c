@@ -79,15 +79,16 @@ int cli_nodes_find(const struct cli *cli, const char **ret_path)
 }
 
 /* Note the variables that hold passwords. */
-static bool note_secrets(const struct cli *cli)
+static int note_secrets(const struct cli *cli)
 {
     struct rl_config config;
     redlock_config from = REDLOCK_CONFIG_INIT;
     redlock_error error = REDLOCK_ERROR_INIT;
     from.file = used;
-    if (rl_config_load(&config, &from, NULL, NULL, &error) != 0) {
+    int code = rl_config_load(&config, &from, NULL, NULL, &error);
+    if (code != REDLOCK_OK) {
         cli_say(cli, "%s", error.text);
-        return false;
+        return cli_exit_of(code);
     }
     bool complete = true;
     for (unsigned i = 0, count = 0; i < config.node_count; i++) {
@@ -95,7 +96,9 @@ static bool note_secrets(const struct cli *cli)
             complete = complete && (secrets[count++] = strdup(config.nodes[i].password_env));
     }
     rl_config_free(&config);
-    return complete;
+    if (!complete)
+        cli_say(cli, "%s", redlock_strerror(REDLOCK_ENOMEM));
+    return complete ? CLI_OK : CLI_SYSTEM;
 }
 
 int cli_nodes_use(const struct cli *cli, const char *path)
@@ -103,12 +106,13 @@ int cli_nodes_use(const struct cli *cli, const char *path)
     char *whole = realpath(path, NULL);
     if (!whole) {
         cli_say(cli, "%s: %s", cli_text(path, strlen(path)).text, strerror(errno));
-        return CLI_CONFIG;
+        return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? CLI_SYSTEM : CLI_CONFIG;
     }
     free(used);
     used = whole;
-    if (cli->verb == CLI_RUN && !note_secrets(cli))
-        return CLI_CONFIG;
+    int status = cli->verb == CLI_RUN ? note_secrets(cli) : CLI_OK;
+    if (status != CLI_OK)
+        return status;
     if (cli->verbose)
         cli_say(cli, "node list: %s", cli_text(used, strlen(used)).text);
     return CLI_OK;

@@ -133,6 +133,20 @@ static int words_read(struct cli *cli, struct cli_words *words, int argc, char *
     return -1;
 }
 
+/* The whole of what was meant, so that it can be copied. */
+static void say_where_command_begins(const struct cli *cli, const struct cli_words *words)
+{
+    char command[1024] = "";
+    size_t len = 0;
+    for (unsigned i = 1; i < words->operands && len < sizeof(command) - 1; i++) {
+        struct cli_text word = cli_text(words->operand[i], strlen(words->operand[i]));
+        int more = snprintf(command + len, sizeof(command) - len, " %s", word.text);
+        len += more > 0 ? (size_t)more : 0;
+    }
+    cli_say(cli, "-- must stand between the NAME and the COMMAND: redlock run %s --%s",
+            cli_text(words->operand[0], strlen(words->operand[0])).text, command);
+}
+
 /* run: names before `--`, the command after it. A NAME that begins with a dash is written
  * after a `--` of its own: `run -- -NAME -- COMMAND`. */
 static int command_set(struct cli *cli, struct cli_words *words)
@@ -150,9 +164,7 @@ static int command_set(struct cli *cli, struct cli_words *words)
         return CLI_USAGE;
     }
     if (!rest && words->operands > 1) { /* as flock(1) and consul lock have it */
-        cli_say(cli, "-- must stand between the NAME and the COMMAND: redlock run %s -- %s",
-                cli_text(words->operand[0], strlen(words->operand[0])).text,
-                cli_text(words->operand[1], strlen(words->operand[1])).text);
+        say_where_command_begins(cli, words);
         return CLI_USAGE;
     }
     if (!rest || !rest[0]) {
