@@ -26,7 +26,8 @@
  *     validity is 0. redlock_close() frees the memory and sends nothing. Open anew there.
  *
  * Calls
- *   a client      redlock_open, redlock_open_config, redlock_close, redlock_shutdown
+ *   a client      redlock_open, redlock_open_config, redlock_last_error, redlock_close,
+ *                 redlock_shutdown
  *   one lock      redlock_try, redlock_try_n
  *   several       redlock_try_names, redlock_try_names_n, redlock_name_count, redlock_name_at;
  *                 on several clients redlock_try_multi, redlock_validity_multi,
@@ -233,6 +234,13 @@ typedef struct redlock_config {
 REDLOCK_API int redlock_open(const char *file, redlock_error *error, redlock **ret_client);
 REDLOCK_API int redlock_open_config(const redlock_config *config, redlock_error *error,
                                     redlock **ret_client);
+
+/* The sentence with which this thread's last call on the client was refused (EINVAL, ENOTSUP,
+ * EHANDLE): what is wrong, and what would be right. It is copied into `ret_error`, which starts
+ * from REDLOCK_ERROR_INIT; its code is EINVAL. An empty text and 0: there was none, or eight
+ * other errors came since. The log has it, too. EINVAL, EFORK, EDEADLK (in the log's
+ * callback). */
+REDLOCK_API int redlock_last_error(redlock *client, redlock_error *ret_error);
 
 /* End the client. Calls that are blocked in other threads return ECANCELED first. Callbacks
  * of asynchronous calls that are not done run with ECANCELED on this thread. Locks still held

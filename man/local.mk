@@ -17,6 +17,7 @@ man_aliases = \
 	redlock_get_stats:redlock_inspect \
 	redlock_get_status:redlock_inspect \
 	redlock_handle:redlock_detach \
+	redlock_last_error:redlock_open \
 	redlock_name_at:redlock_try_names \
 	redlock_name_count:redlock_try_names \
 	redlock_open_config:redlock_open \

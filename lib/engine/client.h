@@ -23,6 +23,7 @@
 #include "engine/callbacks.h"
 #include "engine/fill_in.h"
 #include "engine/lists_told.h"
+#include "engine/log.h"
 #include "engine/nodes.h"
 #include "engine/parking.h"
 #include "engine/tally.h"
@@ -70,13 +71,6 @@ struct rl_client_identity {
     char boot_id[37];
     int64_t clock_offset; /* rl_clock_offset() */
     int64_t texts_since_ns;
-};
-
-/* log.c */
-struct rl_log {
-    redlock_log_fn *write; /* NULL: no log */
-    void *context;
-    int level;
 };
 
 /* loop.c, leader.c */

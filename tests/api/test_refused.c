@@ -7,6 +7,7 @@
 #include "client.h"
 #include "masters.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -406,12 +407,49 @@ START_TEST(two_items_that_differ_in_name_or_client)
 }
 END_TEST
 
+static void *refused_beside(void *context)
+{
+    redlock_error *error = context;
+    redlock_lock *lock;
+    ck_assert_int_eq(redlock_try(client[0], "", NULL, &lock), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_last_error(client[0], error), 0);
+    return NULL;
+}
+
+START_TEST(refused_call_can_ask_for_its_sentence)
+{
+    redlock_lock *lock;
+    redlock_error none = REDLOCK_ERROR_INIT, mine = REDLOCK_ERROR_INIT;
+    redlock_error other = REDLOCK_ERROR_INIT;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    pthread_t thread;
+    masters = masters_start(1, NULL);
+    client[0] = client_open(masters_file(masters, NULL)); /* without a log */
+    ck_assert_int_eq(redlock_last_error(client[0], &none), 0);
+    ck_assert_str_eq(none.text, "");
+    options.wait_ms = -2;
+    ck_assert_int_eq(redlock_try(client[0], "name", &options, &lock), REDLOCK_EINVAL);
+    ck_assert_int_eq(pthread_create(&thread, NULL, refused_beside, &other), 0);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(redlock_last_error(client[0], &mine), 0);
+    ck_assert_int_eq(mine.code, REDLOCK_EINVAL);
+    ck_assert_ptr_nonnull(strstr(mine.text, "wait_ms must be -1"));
+    ck_assert_ptr_nonnull(strstr(other.text, "name"));
+    ck_assert_ptr_null(strstr(other.text, "wait_ms"));
+    ck_assert_int_eq(redlock_last_error(client[0], NULL), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_last_error(NULL, &mine), REDLOCK_EINVAL);
+    redlock_close(client[0]);
+    masters_stop(masters);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("refused");
     TCase *tcase = tcase_create("refused");
     tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, no_file_to_open, 0, 2);
+    tcase_add_test(tcase, refused_call_can_ask_for_its_sentence);
     tcase_add_test(tcase, to_inspect);
     tcase_add_test(tcase, to_force);
     tcase_add_test(tcase, null_where_something_is_to_be_returned);

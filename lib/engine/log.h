@@ -1,0 +1,26 @@
+/* log.h - the user's log, and the last errors in it: what a call was refused for is kept for its
+ * thread, because often nobody has set a log. */
+#ifndef RL_LOG_H
+#define RL_LOG_H
+
+#include <redlock.h>
+
+#include <pthread.h>
+
+#define RL_ERRORS_KEPT 8 /* of so many threads */
+
+struct rl_log {
+    redlock_log_fn *write; /* NULL: no log */
+    void *context;
+    int level;
+    struct rl_log_error {
+        pthread_t thread;
+        char text[sizeof(((redlock_error *)0)->text)]; /* empty: none so far */
+    } error[RL_ERRORS_KEPT];
+    unsigned next_error; /* the oldest one */
+};
+
+/* The last error of this thread; empty: there was none, or others have had many since. */
+const char *rl_log_last_error(const redlock *client);
+
+#endif
