@@ -1,6 +1,5 @@
 /* node_fitness.c - may this master vote? INFO's reply, the identity of the server, and the
- * restart guard.
- */
+ * restart guard. */
 #include "config_auto.h"
 
 #include "node/node_met.h"
@@ -16,9 +15,7 @@
 #define ASK_LOADING_NS (100 * RL_NS_PER_MS)
 #define ASK_SELDOM_NS (RL_ASK_INFO_MS * RL_NS_PER_MS) /* a person must mend it */
 
-/* What is shown is masked, and never what is compared: by the run id one server under two names
- * is found, and a password may be part of it. The role is both: if it is none of the two known
- * words, it is masked. */
+/* Only what is shown is masked: a password may be part of a run id. A role is also compared. */
 static void mask_info(struct rl_node *node, const struct rl_mask *mask)
 {
     struct rl_info *info = &node->info;
@@ -232,8 +229,7 @@ static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
 {
     char shown[120], why[sizeof(node->why)];
     rl_text_escape(shown, sizeof(shown), text, strlen(text)); /* cuts no character */
-    rl_info_parse("", 0, &node->info); /* nothing is known of the server */
-    node->run_id_shown[0] = '\0';
+    rl_info_parse("", 0, &node->info), node->run_id_shown[0] = '\0'; /* nothing is known */
     if (node->settings->guard) {
         snprintf(why, sizeof(why),
                  "INFO was refused, so a restart could not be seen: no vote (%s)", shown);
