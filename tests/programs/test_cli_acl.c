@@ -169,6 +169,29 @@ START_TEST(prefix_goes_with_rights_to_marker)
 }
 END_TEST
 
+/* What SECURITY.md says of tenants. */
+START_TEST(tenant_has_nobody_elses_locks_and_the_shared_keys)
+{
+    static const char settings[] = "guard marker\nmax-ttl 500ms\nttl 400ms\n";
+    struct talk user;
+    masters = masters_start(1, NULL);
+    setenv("REDLOCK_NODES",
+           _i ? masters_guarded_file(masters, settings) : masters_file(masters, NULL), 1);
+    read_command(REDLOCK("status", "--acl", "--prefix", "a:"));
+    obey();
+    talk_open(&user, masters, 0);
+    ck_assert_int_eq(talk_do(&user, "AUTH", "locks", "pw", (char *)NULL).type, '+');
+    ck_assert_int_eq(talk_do(&user, "SET", "a:1", "x", (char *)NULL).type, '+');
+    ck_assert_int_eq(talk_do(&user, "SET", "b:1", "x", (char *)NULL).type, '-');
+    ck_assert_int_eq(talk_do(&user, "DEL", "b:1", (char *)NULL).type, '-');
+    ck_assert_int_eq(talk_do(&user, "GET", "b:1", (char *)NULL).type, '-');
+    ck_assert_int_eq(talk_do(&user, "SET", "redlock:quarantine", "x", (char *)NULL).type,
+                     _i ? '+' : '-');
+    talk_close(&user);
+    stop();
+}
+END_TEST
+
 /* And where clients show their node list to each other, the key and the commands for it. */
 START_TEST(rights_to_key_of_lists_are_printed_and_enough)
 {
@@ -310,6 +333,7 @@ int main(void)
     tcase_add_loop_test(tcase, printed_rights_are_enough_for_locks_and_status, 0, KINDS);
     tcase_add_loop_test(tcase, prefix_bounds_names, 0, 3);
     tcase_add_loop_test(tcase, prefix_goes_with_rights_to_marker, 0, 4);
+    tcase_add_loop_test(tcase, tenant_has_nobody_elses_locks_and_the_shared_keys, 0, 2);
     tcase_add_loop_test(tcase, rights_to_key_of_lists_are_printed_and_enough, 0, 2);
     tcase_add_loop_test(tcase, fenced_locks_need_what_is_printed, 0, 6);
     tcase_add_loop_test(tcase, each_printed_command_is_called_by_scripts, 0, 2 * KINDS);
