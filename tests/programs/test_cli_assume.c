@@ -536,6 +536,25 @@ START_TEST(master_without_certificate_is_warning_until_operator_gives_one)
 }
 END_TEST
 
+/* The one that is left has two names: that makes it no majority. */
+START_TEST(server_of_two_names_certifies_as_one)
+{
+    struct node_list list = {.len = 0};
+    strict_masters();
+    node_list_line(&list, STRICT);
+    node_list_add(&list, &masters->node[0].unix_at);
+    node_list_add(&list, &masters->node[0].tcp_at);
+    node_list_add(&list, &masters->node[1].unix_at);
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+    (void)master_do(masters, 1, "FLUSHALL", NULL);
+    struct program *program = cli_expect_status(CLI_DEGRADED);
+    cli_expect_check(program, 0, "fencing", "ok", NULL, NULL);
+    cli_expect_check(program, 1, "fencing", "ok", NULL, NULL);
+    cli_expect_check(program, 2, "fencing", "warn", "it was emptied", "--tokens-above");
+    program_free(program);
+}
+END_TEST
+
 /* What comes behind is asked all the same. */
 START_TEST(certificate_that_can_not_be_read_is_warning)
 {
@@ -685,6 +704,7 @@ int main(void)
     tcase_add_test(real, replica_that_is_attached_is_warning);
     tcase_add_test(real, certified_master_is_told);
     tcase_add_test(real, master_without_certificate_is_warning_until_operator_gives_one);
+    tcase_add_test(real, server_of_two_names_certifies_as_one);
     tcase_add_test(real, certificate_that_can_not_be_read_is_warning);
     tcase_add_test(real, certificate_is_looked_at_in_its_own_database);
     tcase_add_test(real, wait_is_over_when_all_are_certified);

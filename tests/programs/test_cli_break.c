@@ -161,6 +161,33 @@ START_TEST(minority_is_no_reason_to_delete)
 }
 END_TEST
 
+static void rights_of_all(const char *right)
+{
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "ACL", "SETUSER", "default", right, NULL);
+}
+
+/* To look, and to delete: whichever is missing is named. */
+START_TEST(missing_right_is_named)
+{
+    set_all("stuck", "me");
+    rights_of_all("-pttl");
+    struct program *program = RUN(69, "break", "--yes", "--even-without-ttl", "stuck");
+    ck_assert_msg(strstr(program_err(program), "(PTTL in ") != NULL, "%s",
+                  program_err(program));
+    ck_assert_ptr_nonnull(strstr(program_err(program), "redlock(7) lists"));
+    program_free(program);
+    rights_of_all("+pttl");
+    rights_of_all("-del");
+    program = RUN(69, "break", "--yes", "--even-without-ttl", "stuck");
+    ck_assert_ptr_nonnull(strstr(program_err(program), "may be held still"));
+    ck_assert_ptr_nonnull(strstr(program_err(program), "redlock(7) lists"));
+    program_free(program);
+    rights_of_all("+del");
+    ck_assert_uint_eq(left("stuck"), 5);
+}
+END_TEST
+
 /* ---- at a terminal ---------------------------------------------------------------------- */
 
 /* Up to the question. 0, or the line that failed. */
@@ -221,6 +248,28 @@ static int another_holder_is_not_the_one_that_was_shown(void *unused)
     return 0;
 }
 
+/* Nor is a lock of another kind, although its owner is called the same. */
+static int lock_of_another_kind_is_not_the_one_that_was_shown(void *unused)
+{
+    (void)unused;
+    pid_t job;
+    int line = ask_to_break(&job);
+    if (line != 0)
+        return line;
+    for (unsigned i = 0; i < 5; i++)
+        (void)master_do(cli_masters, i, "DEL", "stuck", NULL);
+    child_expect(
+        program_run(NULL,
+                    REDLOCK("lock", "--reentrant", "--owner", "me", "--ttl", "20s", "stuck"),
+                    NULL) == 0);
+    terminal_type(&tty, "yes\n");
+    int status = terminal_wait(&tty, job);
+    child_expect(WIFEXITED(status) && WEXITSTATUS(status) == 75);
+    child_expect(terminal_shows(&tty, "it has another holder now"));
+    child_expect(left("stuck") >= 3);
+    return 0;
+}
+
 /* It ended by itself while somebody looked at the question. */
 static int lock_that_has_ended_is_free(void *unused)
 {
@@ -241,6 +290,7 @@ static int (*const answers[])(void *) = {
     no_is_no,
     yes_is_yes,
     another_holder_is_not_the_one_that_was_shown,
+    lock_of_another_kind_is_not_the_one_that_was_shown,
     lock_that_has_ended_is_free,
 };
 
@@ -270,6 +320,7 @@ int main(void)
     TCase *few = tcase_create("minority");
     tcase_set_timeout(few, 120);
     tcase_add_checked_fixture(few, cli_rig_start, cli_rig_stop);
+    tcase_add_test(few, missing_right_is_named);
     tcase_add_test(few, minority_is_no_reason_to_delete);
     suite_add_tcase(suite, few);
     return suite_run(suite);

@@ -131,6 +131,24 @@ START_TEST(status_tells_of_quarantine)
 }
 END_TEST
 
+/* No time is named where none is known. */
+START_TEST(quarantine_by_hand_votes_at_no_time)
+{
+    RUN(0, "init");
+    master_do(masters, 1, "SET", RL_QUARANTINE_KEY, "maintenance", NULL);
+    int status = program_run(NULL, REDLOCK("status"), &program);
+    ck_assert_int_eq(status, 1);
+    const char *out = program_out(program);
+    ck_assert_msg(strstr(out, "guard: quarantined until somebody deletes") != NULL, "%s", out);
+    ck_assert_ptr_null(strstr(out, "votes in"));
+    program_free(program);
+    master_do(masters, 2, "FLUSHALL", NULL);
+    const char *why = RUN(69, "lock", "--try", "name");
+    ck_assert_msg(strstr(why, "2 vote in ") != NULL, "%s", why);
+    ck_assert_msg(strstr(why, "2 vote in 0") == NULL, "%s", why);
+}
+END_TEST
+
 /* ---- fencing strict ------------------------------------------------------------------------
  */
 
@@ -278,6 +296,7 @@ int main(void)
     tcase_add_loop_test(tests, what_stands_there_is_not_marked, 0, 2);
     tcase_add_test(tests, databases_are_told_apart);
     tcase_add_test(tests, status_tells_of_quarantine);
+    tcase_add_test(tests, quarantine_by_hand_votes_at_no_time);
     tcase_add_test(tests, new_masters_are_certified);
     tcase_add_test(tests, tokens_go_on_above_what_operator_says);
     tcase_add_test(tests, replaced_master_is_marked_alone);

@@ -77,14 +77,16 @@ static int64_t votes_in_ms(const redlock_status_report *status, unsigned *ret_gu
         if (node->state != REDLOCK_NODE_GUARDED)
             continue;
         unsigned at = guarded++;
-        for (; at > 0 && sorted[at - 1] > node->guard_ms; at--)
+        int64_t in_ms = node->guard_ms > 0 ? node->guard_ms : INT64_MAX; /* by hand */
+        for (; at > 0 && sorted[at - 1] > in_ms; at--)
             sorted[at] = sorted[at - 1];
-        sorted[at] = node->guard_ms;
+        sorted[at] = in_ms;
     }
     *ret_guarded = guarded;
     if (status->ready >= status->needed || status->ready + guarded < status->needed)
         return 0;
-    return sorted[status->needed - status->ready - 1];
+    int64_t votes_ms = sorted[status->needed - status->ready - 1];
+    return votes_ms == INT64_MAX ? 0 : votes_ms;
 }
 
 /* Are guarded masters all that a majority lacks, by what the report says of each? The status of

@@ -2,8 +2,10 @@
  * and asks. It deletes the lock only if that holder still has it. */
 #include "config_auto.h"
 
+#include "core/refusal.h"
 #include "redlock/cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,6 +71,39 @@ static bool same(const struct cli_info *one, const struct cli_info *other)
 
 /* ---- what is said ----------------------------------------------------------------------- */
 
+struct reason {
+    char text[768]; /* " (NODE: WHY): REMEDY"; empty: no master told why */
+};
+
+/* What needs a person stands where the first reason was. */
+static void take_reason(struct reason *reason, const char *node, const char *why)
+{
+    const struct rl_refusal *refusal = rl_refusal_own_remedy(why) ? NULL : rl_refusal_of(why);
+    if (*why && (!*reason->text || (refusal && refusal->class == RL_REFUSAL_LASTS)))
+        snprintf(reason->text, sizeof(reason->text), " (%.240s: %s)%s%s", node, why,
+                 refusal ? ": " : "", refusal ? refusal->remedy : "");
+}
+
+static struct reason why_unread(const struct cli_info *info)
+{
+    struct reason reason = {""};
+    for (unsigned i = 0; i < info->all.nodes; i++) {
+        if (!info->node[i].answered)
+            take_reason(&reason, info->node[i].node, info->node[i].text);
+    }
+    return reason;
+}
+
+static struct reason why_undone(const redlock_report *report)
+{
+    struct reason reason = {""};
+    for (unsigned i = 0; i < report->node_count; i++) {
+        if (report->node[i].vote == REDLOCK_VOTE_FAILED)
+            take_reason(&reason, report->node[i].node, report->node[i].text);
+    }
+    return reason;
+}
+
 static void show(const struct breaking *breaking)
 {
     struct cli_view view = what_stands(breaking->shown);
@@ -119,12 +154,16 @@ static int ask(struct breaking *breaking, const char **ret_result)
         return CLI_SYSTEM;
     int code = cli_inspect(cli, breaking->client, now);
     bool is_same = code == REDLOCK_OK && same(breaking->shown, now);
+    struct reason why = {""};
+    if (code != REDLOCK_OK)
+        why = why_unread(now);
     free(now);
     if (is_same)
         return -1;
     *ret_result = code == REDLOCK_OK ? changed : unknown;
-    cli_say(cli, "'%s' was left alone: %s", breaking->name.text,
-            code == REDLOCK_OK ? "it has another holder now" : redlock_strerror(code));
+    cli_say(cli, "'%s' was left alone: %s%s", breaking->name.text,
+            code == REDLOCK_OK ? "it has another holder now" : redlock_strerror(code),
+            why.text);
     return code == REDLOCK_OK ? CLI_NOT_ACQUIRED : cli_exit_of(code);
 }
 
@@ -174,9 +213,9 @@ static int force(struct breaking *breaking, const char **ret_result)
     else if (code == REDLOCK_OK && !cli->json)
         printf("broken: deleted on %u of %u masters\n", report->granted, report->nodes);
     else if (code != REDLOCK_OK)
-        cli_say(cli, "'%s' may be held still: deleted on %u of %u masters, %u are needed: %s",
+        cli_say(cli, "'%s' may be held still: deleted on %u of %u masters, %u are needed: %s%s",
                 breaking->name.text, report->granted, report->nodes, report->needed,
-                redlock_strerror(code));
+                redlock_strerror(code), why_undone(report).text);
     return cli_exit_of(code);
 }
 
@@ -186,7 +225,8 @@ static int break_it(struct breaking *breaking, const char **ret_result)
     int code = cli_inspect(cli, breaking->client, breaking->shown);
     *ret_result = unknown;
     if (code != REDLOCK_OK) {
-        cli_say(cli, "'%s' was left alone: %s", breaking->name.text, redlock_strerror(code));
+        cli_say(cli, "'%s' was left alone: %s%s", breaking->name.text, redlock_strerror(code),
+                why_unread(breaking->shown).text);
         return cli_exit_of(code);
     }
     if (is_free(breaking->shown)) {

@@ -271,12 +271,8 @@ static void pause_between_looks(void)
 
 static void judge(struct status_ask *ask, const redlock_status_report *report, int64_t open_ms)
 {
-    unsigned certified = 0;
-    for (unsigned i = 0; i < ask->count; i++)
-        certified += rl_is_certified(&ask->asked[i].facts.certificate);
     for (unsigned i = 0; i < ask->count; i++) {
         struct asked *asked = &ask->asked[i];
-        asked->facts.others_certified = certified >= rl_quorum_needed(ask->count);
         if (asked->last.clock.came_ns > 0)
             status_clock_judge(&asked->facts.clock, &asked->first, &asked->last);
         status_clock_take(&asked->facts.clock, &report->node[i]);

@@ -59,8 +59,8 @@ static void check_guard(const redlock_node_status *node, struct status_check *ch
         : node->state == REDLOCK_NODE_READY ? STATUS_OK
                                             : STATUS_NONE,
         node->text, sizeof(node->text));
-    if (!guarded || strstr(node->text, CLI_NO_UPTIME)) /* this does not pass */
-        return;
+    if (!guarded || node->guard_ms <= 0 || strstr(node->text, CLI_NO_UPTIME))
+        return; /* this does not pass by itself */
     snprintf(check->reason, sizeof(check->reason), "votes in %.20s: %.190s",
              cli_time_text(node->guard_ms).text,
              cli_text(node->text, strnlen(node->text, sizeof(node->text))).text);
@@ -144,10 +144,33 @@ static bool votes(const struct status_master *master)
            node->extend.result == REDLOCK_PROOF_OK && node->release.result == REDLOCK_PROOF_OK;
 }
 
+/* Two names that lead to one server are one, as for clients that certify others. */
+static bool counts_anew(const struct status_ask *ask, unsigned node)
+{
+    const struct status_facts *facts = status_ask_facts(ask, node);
+    for (unsigned i = 0; i < node; i++) {
+        const struct status_facts *earlier = status_ask_facts(ask, i);
+        if (*facts->run_id && rl_is_certified(&earlier->certificate) &&
+            strcmp(facts->run_id, earlier->run_id) == 0)
+            return false;
+    }
+    return rl_is_certified(&facts->certificate);
+}
+
+/* Are enough servers certified to certify another one? */
+static bool certifies(const struct status_ask *ask, const redlock_status_report *report)
+{
+    unsigned certified = 0;
+    for (unsigned i = 0; ask && i < report->node_count; i++)
+        certified += counts_anew(ask, i);
+    return certified >= report->needed;
+}
+
 void status_judge(const redlock_status_report *report, const struct status_ask *ask,
                   struct status_found *ret_found)
 {
     struct status_found *found = ret_found;
+    bool others_certified = certifies(ask, report);
     *found = (struct status_found){.report = report};
     if (ask) {
         const struct status_setup *setup = status_ask_setup(ask);
@@ -165,6 +188,7 @@ void status_judge(const redlock_status_report *report, const struct status_ask *
         status_facts_init(&master->facts);
         if (ask) {
             master->facts = *status_ask_facts(ask, i);
+            master->facts.others_certified = others_certified;
             status_checks_assume(master->node, i, &master->facts, status_ask_setup(ask),
                                  &master->check[STATUS_PROOFS]);
             found->uncertified += status_ask_setup(ask)->certificates &&
