@@ -4,6 +4,7 @@
 #include "base/openssl_gate.h"
 
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,19 +32,32 @@ static void in_child(void)
     atomic_store(&inside, 0);
 }
 
-/* The handlers of OpenSSL's own parts must be there before ours, which then runs first. */
-static void put_up(void)
+/* The handlers of OpenSSL's own parts must be there before ours, which then runs first. False: no
+ * memory, or no OpenSSL. Whoever comes next tries again. */
+static bool put_up(void)
 {
-    if (OPENSSL_init_ssl(0, NULL) != 1)
-        return; /* no OpenSSL: the next call has the reason */
-    if (OPENSSL_atexit(close_gate) != 1 || pthread_atfork(NULL, NULL, in_child) != 0)
-        atomic_store(&is_gone, true);
+    ERR_set_mark();
+    bool done = OPENSSL_init_ssl(0, NULL) == 1 && OPENSSL_atexit(close_gate) == 1;
+    ERR_pop_to_mark();
+    return done && pthread_atfork(NULL, NULL, in_child) == 0;
+}
+
+/* Where it can't be put up, the caller goes on: what it calls has the reason. */
+static void need_gate(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static atomic_bool is_up;
+    if (atomic_load_explicit(&is_up, memory_order_acquire))
+        return;
+    pthread_mutex_lock(&mutex);
+    if (!atomic_load(&is_up) && put_up())
+        atomic_store_explicit(&is_up, true, memory_order_release);
+    pthread_mutex_unlock(&mutex);
 }
 
 bool rl_openssl_enter(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, put_up);
+    need_gate();
     atomic_fetch_add(&inside, 1);
     if (!atomic_load(&is_gone))
         return true;

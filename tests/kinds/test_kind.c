@@ -161,7 +161,7 @@ START_TEST(scripts_know_prefixes)
         const char *code = code_of(waking[i]);
         ck_assert_ptr_nonnull(
             strstr(code, "'" RL_WAKE_PREFIX "' .. string.sub(some[i], 1, 36)"));
-        ck_assert_ptr_nonnull(strstr(code, "'" RL_RESERVED_PREFIX "' .. tried[#tried]"));
+        ck_assert_ptr_nonnull(strstr(code, "'" RL_RESERVED_PREFIX "' .. told[#told]"));
     }
     ck_assert_ptr_nonnull(
         strstr(code_of(RL_ACQUIRE_OR_QUEUE), "'" RL_RESERVED_PREFIX "' .. ARGV[4]"));

@@ -4,7 +4,6 @@
 -- Who listens by a pattern, such as a monitor, hears what is said to nobody as well. So only those
 -- listen to a waiter's channel that are more than these.
 local function hand_on(lock, queue, ms)
-  local everywhere
   for at = 0, 9 do
     local some = redis.pcall('ZRANGE', queue, 0, at == 0 and 0 or 110)
     if some.err or not some[1] then
@@ -13,24 +12,21 @@ local function hand_on(lock, queue, ms)
     if at == 0 and redis.pcall('ZREM', queue, some[1]) ~= 1 then -- nobody is told in vain
       return
     end
-    local tried, heard = {}, 0
+    local told, heard, all = {}, 0
     for i = 1, #some do
-      tried[i] = some[i]
+      told[i] = some[i]
       heard = redis.pcall('PUBLISH', 'redlock:wake:' .. string.sub(some[i], 1, 36), some[i])
       if heard ~= 0 then
-        everywhere = everywhere or
-          redis.pcall('PUBLISH', 'redlock:wake:00000000-0000-0000-0000-000000000000', '')
-        if heard ~= everywhere then
-          break
-        end
+        all = all or redis.pcall('PUBLISH', 'redlock:wake:-', '')
+        if heard ~= all then break end
         heard = 0
       end
     end
-    if at > 0 and redis.pcall('ZREM', queue, unpack(tried)) ~= #tried or type(heard) ~= 'number' then
+    if at > 0 and redis.pcall('ZREM', queue, unpack(told)) ~= #told or type(heard) ~= 'number' then
       return
     end
     if heard > 0 then
-      redis.call('SET', lock, 'redlock:next:' .. tried[#tried], 'PX', ms)
+      redis.call('SET', lock, 'redlock:next:' .. told[#told], 'PX', ms)
       return
     end
   end
