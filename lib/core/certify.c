@@ -39,8 +39,7 @@ const char *rl_uncertified_why(const struct rl_certificate *certificate)
     } table[] = {
         {"", "it has not told whether it has its fencing counters"},
         {"certified", "masters lost fencing counters during the round"},
-        {"missing",
-         "not certified for fencing tokens: it was emptied, or is new (redlock init)"},
+        {"missing", "not certified for fencing tokens: it was emptied, or is new"},
         {"restarted", "not certified for fencing tokens since it was restarted"},
         {"resynced", "not certified for fencing tokens since it was a replica"},
         {"foreign",

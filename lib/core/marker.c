@@ -23,7 +23,7 @@ static const char *reason(const char *word)
     static const struct {
         const char *word, *text;
     } table[] = {
-        {"missing", "it has no marker: it was emptied, lost it in a restart, or is new (redlock init)"},
+        {"missing", "it has no marker: it was emptied, lost it in a restart, or is new"},
         {"foreign", "other data was in its marker's place"},
         {"moved", "its keys are those of another database"},
         {"restarted", "it was restarted, or has another server's keys"},
@@ -40,7 +40,7 @@ static const char *reason(const char *word)
 static const char *unfit(const struct rl_marker_reading *reading, const char *run_id)
 {
     if (strcmp(reading->why, "replica") == 0)
-        return "is a replica, as its script says: name its master, or an independent server";
+        return "is a replica, as its script says, so it has no vote";
     if (!reading->run_id[0])
         return "names no run_id inside of a script, so its marker proves nothing: no vote";
     if (strcmp(reading->run_id, run_id) != 0)

@@ -17,9 +17,12 @@
 #define CHANNELS "allow the user the channels redlock:wake:*"
 #define RENAMED                                                                                \
     "give it its name back there (rename-command): EVAL, EVALSHA and all that redlock(7) lists"
-#define NO_CLUSTER "use independent masters; a cluster's members are not"
-#define NO_PROXY "name the masters themselves, with no proxy before them"
-#define REPLICA "a replica answers there: after a failover, or behind a proxy?"
+#define NO_CLUSTER "use independent masters, new and empty; a cluster's members are not"
+#define STEPS "redlock(7), \"Changing the list\""
+#define NO_PROXY "name the master itself, with no proxy before it, by the steps of " STEPS
+#define REPLICA                                                                                \
+    "don't name its master: that may lack locks. REPLICAOF NO ONE makes it vote, max-ttl "     \
+    "later; with guard off replace it by the steps of " STEPS
 #define NO_REDIS "is it a Redis server's port? what answers there speaks another protocol"
 #define STARTED "is the server running, and is the address right?"
 #define WAY "is the address right, and is its network there?"
@@ -37,7 +40,7 @@ static const struct rl_refusal rows[] = {
     /* What a server says: */
     PASSES("max number of clients",
            "raise maxclients there, or have clients close connections that idle"),
-    PASSES("OOM", "free memory there, or raise maxmemory"),
+    PASSES("OOM", "raise maxmemory there, or delete what is no lock"),
     PASSES("MISCONF",
            "its disk is full or can't be written: see its log, and mend persistence"),
     PASSES("NOREPLICAS", "bring its replicas back, or set min-replicas-to-write 0"),
@@ -45,7 +48,7 @@ static const struct rl_refusal rows[] = {
     PASSES("BUSY", "a script blocks this master: see SCRIPT KILL"),
     LASTS("protected mode",
           "give its users passwords, or set protected-mode no on a server that "
-                            "nobody else can reach"),
+          "nobody else can reach"),
     LASTS("WRONGPASS", LOGIN),
     LASTS("invalid password", LOGIN),
     LASTS("NOAUTH", "this master wants a password: add password-file=FILE to its line"),
@@ -78,11 +81,14 @@ static const struct rl_refusal rows[] = {
     LASTS("CLUSTERDOWN", NO_CLUSTER),
     LASTS("member of a Redis Cluster", NO_CLUSTER),
     LASTS("is a Sentinel", "name independent masters themselves"),
-    LASTS("evicts keys", "set maxmemory-policy noeviction there"),
+    LASTS("evicts keys",
+          "set maxmemory-policy noeviction there, and restart it: the guard waits "
+          "for the locks that it may have evicted"),
     LASTS("names no run_id", NO_PROXY),
-    LASTS("two servers answer", "give each master a name of its own, with one address"),
+    LASTS("two servers answer", "leave one of them at that address, and restart that one then"),
     PASSES("loading its data set", "it votes once it has loaded its keys"),
-    PASSES("tells no uptime", "restart that server, with its clock right"),
+    PASSES("tells no uptime",
+           "stop that server, set its machine's clock right, start it again"),
     LASTS("the same server as", "name each master once"),
     LASTS("(PUBLISH)", "allow the user PUBLISH and the channels redlock:wake:*, or is PUBLISH "
                        "renamed there?"),
@@ -109,7 +115,7 @@ static const struct rl_refusal rows[] = {
     LASTS("unrecognized name", "name it as its certificate does: server-name"),
     LASTS("certificate is not for",
           "name it as its certificate does: server-name, or give it one for this "
-                        "name"),
+          "name"),
     LASTS("self-signed certificate", TRUST),
     LASTS("self signed certificate", TRUST),
     LASTS("issuer certificate", TRUST),
@@ -130,7 +136,7 @@ static const struct rl_refusal rows[] = {
     LASTS("certificate refused", CERTIFICATE),
     PASSES("closed by the server in the TLS",
            "has it connections left (maxclients), and is that "
-                                              "its TLS port?"),
+           "its TLS port?"),
     PASSES("in the TLS handshake", OVERLOADED " or is that no TLS port?"),
     PASSES("refused by the server", "see the log of that server: its TLS does not like ours"),
     PASSES("TLS: ", CERTIFICATE),
@@ -144,6 +150,7 @@ static const struct rl_refusal rows[] = {
     PASSES("was not asked for", NO_PROXY),
     PASSES("something unasked", NO_PROXY),
     PASSES("answered NOSCRIPT", NO_PROXY),
+    PASSES("is a replica", REPLICA),
     PASSES("read only replica", REPLICA),
     PASSES("MASTERDOWN", REPLICA),
     PASSES("sent to a replica", NO_PROXY),
@@ -173,7 +180,7 @@ static const struct rl_refusal rows[] = {
     PASSES("Broken pipe", "is it a Redis server, and TLS on both sides or on neither?"),
     PASSES("closed by the server",
            "is it a Redis server, with TLS on both sides or on neither, "
-                                   "and no proxy before it?"),
+           "and no proxy before it?"),
     PASSES("No route to host", WAY),
     PASSES("Host is down", WAY),
     PASSES("unreachable", WAY),

@@ -137,11 +137,13 @@ const char *rl_info_unfit(const struct rl_info *info)
         return "is a Sentinel, which keeps no keys: name independent masters instead";
     if (info->cluster)
         return "is a member of a Redis Cluster, whose keys move to other members and to "
-               "replicas: name an independent server instead";
+               "replicas: name an independent server, new and empty, instead";
     if (rl_info_is_replica(info))
-        return "is a replica: name its master, or an independent server, instead";
+        /* Not "name its master": a replica that took its place lacks the last locks. */
+        return "is a replica, so it has no vote";
     if (evicts(info))
-        return "evicts keys, and locks with them: set maxmemory-policy noeviction";
+        return "evicts keys, and locks with them: set maxmemory-policy noeviction, and restart "
+               "it";
     return NULL;
 }
 
@@ -152,13 +154,15 @@ const char *rl_info_refusal(const struct rl_info *info)
     if (info->uncounted_memory > 0)
         counted -= info->uncounted_memory;
     if (info->maxmemory > 0 && counted > info->maxmemory)
-        return "OOM: it uses more than maxmemory, so it takes no locks: free memory, or raise "
-               "maxmemory";
+        return "OOM: it uses more than maxmemory, so it takes no locks: set maxmemory higher, "
+               "or "
+               "delete there what is no lock";
     if (info->aof_failed)
         return "MISCONF: its last write to the append only file failed, so it takes no locks: "
-               "free the disk";
+               "free room on the disk";
     if (info->rdb_failed)
-        return "MISCONF: its last RDB save failed, so it may take no locks: free the disk, or "
+        return "MISCONF: its last RDB save failed, so it may take no locks: free room on the "
+               "disk, or "
                "set stop-writes-on-bgsave-error no";
     if (info->good_replicas == 0)
         return "NOREPLICAS: it has none of the replicas that min-replicas-to-write asks for, "

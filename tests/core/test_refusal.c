@@ -31,8 +31,9 @@ static const struct text {
     LASTS("DENIED Redis is running in protected mode because protected mode is enabled and no "
           "password is set for the default user.",
           "passwords"),
-    LASTS("authentication failed: WRONGPASS invalid username-password pair or user is disabled.",
-          "the user and the password of this master"),
+    LASTS(
+        "authentication failed: WRONGPASS invalid username-password pair or user is disabled.",
+        "the user and the password of this master"),
     LASTS("authentication failed: ERR invalid password", "the user and the password"),
     LASTS("NOAUTH Authentication required.", "password-file=FILE"),
     LASTS("authentication failed: ERR AUTH <password> called without any password configured "
@@ -52,7 +53,7 @@ static const struct text {
     LASTS("ERR Unknown Redis command called from script (PUBLISH in plain_release)",
           "rename-command"),
     LASTS("ERR unknown command 'EVAL', with args beginning with: 'local'", "rename-command"),
-    LASTS("ERR unsupported command 'info'", "no proxy"),
+    LASTS("ERR unsupported command 'info'", "Changing the list"),
     LASTS("ERR Error running script: Write commands not allowed after non deterministic "
           "commands. Call redis.replicate_commands() at the start of your script (SET in x)",
           "lua-replicate-commands yes"),
@@ -74,18 +75,19 @@ static const struct text {
     LASTS("MOVED 3999 127.0.0.1:6381", "independent masters"),
     LASTS("CLUSTERDOWN Hash slot not served", "independent masters"),
     LASTS("is a member of a Redis Cluster, whose keys move to other members and to replicas: "
-          "name an independent server instead",
+          "name an independent server, new and empty, instead",
           "independent masters"),
     LASTS("is a Sentinel, which keeps no keys: name independent masters instead",
           "independent"),
-    LASTS("evicts keys, and locks with them: set maxmemory-policy noeviction", "noeviction"),
+    LASTS("evicts keys, and locks with them: set maxmemory-policy noeviction, and restart it",
+          "restart it"),
     LASTS("INFO names no run_id, so a restart could not be seen: no vote", "no proxy"),
     LASTS("two servers answer under this name: INFO and the marker are not of one",
-          "with one address"),
+          "restart that one"),
     PASSES("loading its data set", "loaded its keys"),
     PASSES("tells no uptime (was its clock set back behind its start?), so each new client "
            "waits for max-ttl: its vote is withheld by the restart guard",
-           "clock right"),
+           "stop that server"),
     LASTS("is the same server as node 1 of the list", "once"),
     LASTS("the release's message did not come (PUBLISH)", "allow the user PUBLISH"),
     LASTS("could not enter the queue of waiters (TIME, ZADD, ZRANK, PEXPIRE)",
@@ -140,9 +142,10 @@ static const struct text {
     PASSES("answered something that was not asked for", "no proxy"),
     PASSES("sent something unasked", "no proxy"),
     PASSES("answered NOSCRIPT to a script's own text", "no proxy"),
-    PASSES("READONLY You can't write against a read only replica.", "a replica"),
+    PASSES("is a replica, so it has no vote", "don't name its master"),
+    PASSES("READONLY You can't write against a read only replica.", "don't name its master"),
     PASSES("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
-           "a replica"),
+           "REPLICAOF NO ONE"),
     PASSES("SET was granted, but GET shows nothing: is it sent to a replica?", "no proxy"),
 
     PASSES("redis-1: the name look-up takes too long", "name server"),
@@ -201,6 +204,28 @@ START_TEST(each_row_has_a_text_here)
     size_t count;
     (void)rl_refusals(&count);
     ck_assert_uint_eq(count, TEXTS);
+}
+END_TEST
+
+/* Another server in a place of the list, or a clock that is set, is a change at work. */
+START_TEST(remedy_that_changes_which_server_votes_names_what_makes_that_safe)
+{
+    static const struct {
+        const char *text, *safe;
+    } remedies[] = {
+        {"is a replica, so it has no vote", "max-ttl later"},
+        {"MASTERDOWN", "Changing the list"},
+        {"two servers answer at this address", "restart that one then"},
+        {"names no run_id", "Changing the list"},
+        {"is a member of a Redis Cluster", "new and empty"},
+        {"evicts keys, and locks with them", "restart it"},
+        {"tells no uptime", "stop that server"},
+        {"OOM", "what is no lock"},
+    };
+    for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++) {
+        const char *remedy = rl_refusal_of(remedies[i].text)->remedy;
+        ck_assert_msg(strstr(remedy, remedies[i].safe), "%s: %s", remedies[i].text, remedy);
+    }
 }
 END_TEST
 
@@ -282,6 +307,7 @@ int main(void)
     TCase *rows = tcase_create("rows");
     tcase_add_loop_test(rows, each_text_is_known_by_its_own_row, 0, (int)TEXTS);
     tcase_add_test(rows, each_row_has_a_text_here);
+    tcase_add_test(rows, remedy_that_changes_which_server_votes_names_what_makes_that_safe);
     tcase_add_test(rows, what_is_not_known_may_pass);
     tcase_add_test(rows, what_this_machine_lacks_is_no_fault_of_a_master);
     suite_add_tcase(suite, rows);

@@ -203,7 +203,7 @@ START_TEST(time_of_day_that_is_far_off_is_warning)
                      _i == 1 ? "behind ours"
                      : warns ? "ahead of ours"
                              : NULL,
-                     warns ? "synchronize" : NULL);
+                     warns ? "stop that server before" : NULL);
     program_free(program);
     masters_stop(masters);
 }
@@ -222,7 +222,7 @@ START_TEST(clock_that_is_behind_its_start_is_named_with_its_remedy)
                                     "uptime_in_seconds:-"),
                              CLI_MOMENT_MS));
     struct program *program = cli_expect_status(CLI_NOT_FIT);
-    cli_expect_check(program, 0, "guard", "warn", "tells no uptime", "restart that server");
+    cli_expect_check(program, 0, "guard", "warn", "tells no uptime", "stop that server");
     ck_assert_ptr_null(strstr(program_out(program), "votes in "));
     ck_assert_ptr_null(strstr(program_out(program), "less than max-ttl ago"));
     program_free(program);
@@ -281,7 +281,7 @@ START_TEST(offset_is_judged_where_time_may_not_be_asked_for)
     (void)master_do(masters, 0, "ACL", "SETUSER", "default", "-time", NULL);
     *step_ns = 3600 * 1000 * MS;
     struct program *program = cli_expect_status(CLI_FIT);
-    cli_expect_check(program, 0, "clock", "warn", "ahead of ours", "synchronize");
+    cli_expect_check(program, 0, "clock", "warn", "ahead of ours", "stop that server before");
     ck_assert_ptr_nonnull(strstr(program_out(program), "\"clock_offset_ms\":"));
     ck_assert_ptr_null(strstr(program_out(program), "\"clock_rate\":"));
     program_free(program);
@@ -307,7 +307,7 @@ START_TEST(keys_that_were_evicted_are_warning)
     set(1, "maxmemory-policy", "noeviction");
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "memory", "ok", NULL, NULL);
-    cli_expect_check(program, 1, "memory", "warn", "evicted", "RESETSTAT");
+    cli_expect_check(program, 1, "memory", "warn", "evicted", "restart it");
     program_free(program);
     (void)master_do(masters, 1, "CONFIG", "RESETSTAT", NULL);
     program = cli_expect_status(CLI_FIT);
@@ -377,7 +377,7 @@ START_TEST(masters_of_one_host_are_warning)
     struct program *program = cli_expect_status(CLI_DEGRADED);
     cli_expect_check(program, 0, "host", "ok", NULL, NULL);
     cli_expect_check(program, 3, "host", "ok", NULL, NULL);
-    cli_expect_check(program, 4, "host", "warn", "same host as node 4", "host of its own");
+    cli_expect_check(program, 4, "host", "warn", "same host as node 4", "Changing the list");
     program_free(program);
 }
 END_TEST
@@ -386,7 +386,8 @@ START_TEST(master_that_forgets_is_warning_where_nothing_guards)
 {
     list_with("guard off", NULL);
     struct program *program = cli_expect_status(CLI_FIT);
-    cli_expect_check(program, 0, "restart", "warn", "forgets", "guard on");
+    cli_expect_check(program, 0, "restart", "warn", "forgets",
+                     "by CONFIG SET and with no restart");
     program_free(program);
     set(0, "appendonly", "yes");
     program = cli_expect_status(CLI_FIT);

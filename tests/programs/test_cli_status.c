@@ -148,10 +148,10 @@ static const struct gone {
     const char *check, *reason, *remedy;
 } gone[] = {
     {wrong_password, "connection", "", "password"},
-    {make_replica, "server", "replica", NULL},
+    {make_replica, "server", "replica", "REPLICAOF NO ONE"},
     {kill_it, "connection", "", "running"},
     {stop_it, "connection", "connected, but no answer within", "process stopped"},
-    {may_evict, "server", "evicts", "noeviction"},
+    {may_evict, "server", "evicts", "restart it"},
 };
 #define GONE (int)(sizeof(gone) / sizeof(gone[0]))
 

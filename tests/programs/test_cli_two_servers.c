@@ -38,7 +38,7 @@ static bool is_found(struct program **ret_program)
 
 static void expect_found(struct program *program)
 {
-    cli_expect_check(program, 1, "server", "fail", "two servers", "name of its own");
+    cli_expect_check(program, 1, "server", "fail", "two servers", "restart that one");
     cli_expect_json(program, "nodes.1.votes", "false");
     ck_assert(!program_printed(program, "\"state\":\"ready\",\"votes\":false"));
     cli_expect_json(program, "verdict", "degraded");

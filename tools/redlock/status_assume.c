@@ -11,6 +11,9 @@
 
 #define OFFSET_MAX_US (5 * 1000000LL)
 #define NEARLY_FULL 0.9
+/* Set forward under a running server, a clock ends keys before their leases. */
+#define CLOCK                                                                                  \
+    "mend its machine's clock: slew it, or stop that server before a step, and start it after"
 
 static void begin(struct status_check *check, const char *name, enum status_result result)
 {
@@ -38,19 +41,19 @@ static void check_rate(const struct status_clock *clock, double drift,
         check->result = STATUS_FAIL;
         snprintf(check->reason, sizeof(check->reason),
                  "its clock stands still or goes back: keys do not run out there");
-        check->remedy = "mend its machine's clock, or what sets it";
+        check->remedy = CLOCK;
     } else if (clock->rate.least > 1 + drift) {
         check->result = STATUS_FAIL;
         snprintf(check->reason, sizeof(check->reason),
                  "its clock runs ahead by %.1f %% or more: keys run out before their leases",
                  (clock->rate.least - 1) * 100);
-        check->remedy = "mend its machine's clock, or what sets it, or raise drift-factor";
+        check->remedy = CLOCK ". Or raise drift-factor in all clients";
     } else if (clock->rate.most < 1 - drift) {
         check->result = STATUS_WARN;
         snprintf(check->reason, sizeof(check->reason),
                  "its clock lags by %.1f %% or more: keys outlive their leases",
                  (1 - clock->rate.most) * 100);
-        check->remedy = "mend its machine's clock, or what sets it";
+        check->remedy = CLOCK;
     }
 }
 
@@ -69,7 +72,7 @@ static void check_offset(const struct status_clock *clock, int64_t max_ttl_ms,
     snprintf(check->reason, sizeof(check->reason), "its time of day is %.40s %s ours",
              cli_time_text((int64_t)(ahead ? offset_us->least : -offset_us->most) / 1000).text,
              ahead ? "ahead of" : "behind");
-    check->remedy = "synchronize the machines' clocks: fencing tokens begin with the time";
+    check->remedy = CLOCK ": fencing tokens begin with the time";
 }
 
 /* Where it may not be asked for its time, INFO tells how far it is off, and no rate. */
@@ -102,7 +105,9 @@ static void check_memory(const struct status_facts *facts, struct status_check *
     check->result = STATUS_WARN;
     snprintf(check->reason, sizeof(check->reason),
              "it has evicted %" PRId64 " keys since its start, perhaps locks", facts->evicted);
-    check->remedy = "set maxmemory-policy noeviction; CONFIG RESETSTAT clears the count";
+    check->remedy =
+        "set maxmemory-policy noeviction there, and restart it: the guard waits for "
+        "the locks that it may have evicted";
 }
 
 /* What a restart may lose although the append-only file is whole. */
@@ -119,7 +124,8 @@ static void warn_replay(const struct status_facts *facts, struct status_check *c
                  "the restart guard is off, and its default user may not run %s: some servers "
                  "drop what scripts wrote when they read their append-only file",
                  facts->unreplayed);
-    check->remedy = "set guard on, if it is off; switch the default user off, and let it keep "
+    check->remedy = "set guard on in all clients, if it is off; switch the default user off, "
+                    "and let it keep "
                     "its rights: ACL SETUSER default off ~* &* +@all, in its ACL file too";
 }
 
@@ -142,7 +148,8 @@ static void check_restart(const struct status_facts *facts, const struct status_
              facts->aof == 0 ? "has no append-only file: a restart forgets locks"
                              : "answers before its append-only file is on the disk: a crash of "
                                "its machine forgets the last locks");
-    check->remedy = "set guard on, or on the master appendonly yes and appendfsync always";
+    check->remedy = "set guard on in all clients; or on the master, by CONFIG SET and with no "
+                    "restart, appendonly yes and appendfsync always";
 }
 
 static void check_latency(const redlock_node_status *node, const struct status_setup *setup,
@@ -227,7 +234,9 @@ static void check_host(unsigned node, const struct status_setup *setup,
     snprintf(check->reason, sizeof(check->reason),
              "on the same host as node %d of the list: both end with it",
              setup->same_host[node] + 1);
-    check->remedy = "give each master a host of its own";
+    check->remedy =
+        "give each master a host of its own, by the steps of redlock(7), \"Changing the "
+        "list\"";
 }
 
 static void check_rights(const redlock_node_status *node, const struct status_facts *facts,
