@@ -1,4 +1,4 @@
-/* tags: threads */
+/* tags: threads unsanitized */
 /* test_tls_exit.c - programs that end by exit() while clients of theirs make TLS connections: no
  * thread is in OpenSSL when exit() tears it down. */
 #include "config_auto.h"
