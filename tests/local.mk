@@ -68,6 +68,7 @@ EXTRA_%C%_faults_test_master_clocks_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_locks_fence_test_fencing_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_locks_fence_test_fencing_strict_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_programs_test_cli_assume_DEPENDENCIES = bin/server_clock.so bin/redlock
+EXTRA_%C%_programs_test_cli_tls_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_two_servers_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_blind_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_replay_DEPENDENCIES = bin/redlock
@@ -194,6 +195,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_cli_holders %D%/programs/test_cli_lists %D%/programs/test_cli_members \
 	%D%/programs/test_cli_rolling \
 	%D%/programs/test_cli_blind \
+	%D%/programs/test_cli_tls \
 	%D%/programs/test_cli_two_servers \
 	%D%/core/test_sightings %D%/faults/test_two_servers \
 	%D%/programs/test_cli_json \

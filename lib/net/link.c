@@ -101,6 +101,11 @@ const char *rl_link_text(const struct rl_link *link)
     return link->text;
 }
 
+int64_t rl_link_tls_left_s(const struct rl_link *link)
+{
+    return link->tls ? rl_tls_left_s(link->tls) : -1;
+}
+
 int64_t rl_link_due_ns(const struct rl_link *link)
 {
     return link->due_ns;

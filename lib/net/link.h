@@ -65,6 +65,9 @@ enum rl_link_state rl_link_state(const struct rl_link *link);
 /* Why the link is FAILED: printable, no newline, names the address tried. */
 const char *rl_link_text(const struct rl_link *link);
 
+/* Until a certificate ends on which the link rests; -1: no TLS, or not known. */
+int64_t rl_link_tls_left_s(const struct rl_link *link);
+
 /* Advance the link. Call it when its descriptor is ready (`epoll_events`), when the wake
  * descriptor fired, or when rl_link_due_ns() has come. It only changes the state. */
 void rl_link_step(struct rl_link *link, unsigned epoll_events, int64_t now_ns);

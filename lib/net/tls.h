@@ -6,6 +6,7 @@
 #include "config/config.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct rl_tls_context;
@@ -43,6 +44,10 @@ enum rl_tls_result rl_tls_recv(struct rl_tls *tls, void *bytes, size_t len, size
 
 /* True if bytes that have left the socket wait here to be received. */
 bool rl_tls_holds_more(const struct rl_tls *tls);
+
+/* For so long all certificates from the peer's to the one that is trusted are good, by this
+ * machine's time of day. -1: not known. */
+int64_t rl_tls_left_s(const struct rl_tls *tls);
 
 const char *rl_tls_text(const struct rl_tls *tls); /* why it FAILED */
 

@@ -66,15 +66,8 @@ static void set_step(struct master *master, enum step step)
     master->step = step;
 }
 
-static bool is_under_way(const struct master *master)
-{
-    return master->step == CONNECTING || master->step == LOGIN || master->step == ASKED;
-}
-
-static void fail(struct master *master, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void fail(struct master *master, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void fail(struct master *master,
+                                                       const char *format, ...)
 {
     char why[192];
     va_list arguments;
@@ -239,13 +232,15 @@ void node_ask_add(struct node_ask *asking, unsigned node)
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-static bool any_under_way(const struct node_ask *asking)
+/* The first master that is to answer; NULL: none is. */
+static struct master *under_way(struct node_ask *asking)
 {
     for (unsigned i = 0; i < asking->config.node_count; i++) {
-        if (is_under_way(&asking->master[i]))
-            return true;
+        enum step step = asking->master[i].step;
+        if (step == CONNECTING || step == LOGIN || step == ASKED)
+            return &asking->master[i];
     }
-    return false;
+    return NULL;
 }
 
 /* Masters that connect also have deadlines, and host names that may have been resolved. */
@@ -286,14 +281,12 @@ void node_ask_run(struct node_ask *asking)
         ask_next(&asking->master[i]);
         move(&asking->master[i], 0, now_ns);
     }
-    while (any_under_way(asking) && now_ns < asking->deadline_ns) {
+    while (under_way(asking) && now_ns < asking->deadline_ns) {
         turn(asking, now_ns);
         now_ns = rl_clock_steady_ns(&asking->clock);
     }
-    for (unsigned i = 0; i < asking->config.node_count; i++) {
-        if (is_under_way(&asking->master[i]))
-            fail(&asking->master[i], "no answer within connect-timeout");
-    }
+    for (struct master *late; (late = under_way(asking));)
+        fail(late, "no answer within connect-timeout");
 }
 
 static bool load(struct node_ask *asking)
@@ -330,6 +323,12 @@ struct node_ask *node_ask_open(const struct node_questions *questions, void *con
 const struct rl_config *node_ask_config(const struct node_ask *asking)
 {
     return &asking->config;
+}
+
+int64_t node_ask_tls_left_s(const struct node_ask *asking, unsigned node)
+{
+    const struct rl_link *link = asking->master[node].connection.link;
+    return link ? rl_link_tls_left_s(link) : -1;
 }
 
 void node_ask_close(struct node_ask *asking)

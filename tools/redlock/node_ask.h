@@ -35,6 +35,9 @@ void node_ask_close(struct node_ask *asking);
 /* The list, as it was read. */
 const struct rl_config *node_ask_config(const struct node_ask *asking);
 
+/* Until a certificate of this master's connection ends, in s; -1: no TLS, or not connected. */
+int64_t node_ask_tls_left_s(const struct node_ask *asking, unsigned node);
+
 /* Connect to this master; its first request is asked by the next run. */
 void node_ask_add(struct node_ask *asking, unsigned node);
 

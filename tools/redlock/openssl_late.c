@@ -33,6 +33,8 @@ typedef unsigned long ssl_options;
 
 /* RESULT(type, name, parameters, arguments), and NOTHING() of those that return nothing. */
 #define FUNCTIONS                                                                              \
+    RESULT(int, ASN1_TIME_diff, (int *d, int *s, const ASN1_TIME *from, const ASN1_TIME *to),  \
+           (d, s, from, to))                                                                   \
     NOTHING(BIO_clear_flags, (BIO * b, int f), (b, f))                                         \
     RESULT(void *, BIO_get_data, (BIO * b), (b))                                               \
     NOTHING(BIO_meth_free, (BIO_METHOD * m), (m))                                              \
@@ -51,13 +53,15 @@ typedef unsigned long ssl_options;
     RESULT(unsigned long, ERR_get_error, (void), ())                                           \
     RESULT(int, ERR_pop_to_mark, (void), ())                                                   \
     RESULT(int, ERR_set_mark, (void), ())                                                      \
-    RESULT(int, EVP_Digest,                                                                    \
-           (const void *d, size_t n, unsigned char *m, unsigned *s, const EVP_MD *t,           \
-            ENGINE *e),                                                                        \
-           (d, n, m, s, t, e))                                                                 \
+    RESULT(                                                                                    \
+        int, EVP_Digest,                                                                       \
+        (const void *d, size_t n, unsigned char *m, unsigned *s, const EVP_MD *t, ENGINE *e),  \
+        (d, n, m, s, t, e))                                                                    \
     RESULT(const EVP_MD *, EVP_sha1, (void), ())                                               \
     RESULT(int, OPENSSL_atexit, (void (*f)(void)), (f))                                        \
     RESULT(int, OPENSSL_init_ssl, (uint64_t o, const OPENSSL_INIT_SETTINGS *s), (o, s))        \
+    RESULT(int, OPENSSL_sk_num, (const OPENSSL_STACK *s), (s))                                 \
+    RESULT(void *, OPENSSL_sk_value, (const OPENSSL_STACK *s, int i), (s, i))                  \
     RESULT(const char *, OpenSSL_version, (int t), (t))                                        \
     RESULT(unsigned long, OpenSSL_version_num, (void), ())                                     \
     RESULT(int, RAND_bytes, (unsigned char *b, int n), (b, n))                                 \
@@ -95,6 +99,7 @@ typedef unsigned long ssl_options;
     RESULT(int, SSL_write_ex, (SSL * s, const void *b, size_t n, size_t *w), (s, b, n, w))     \
     RESULT(const SSL_METHOD *, TLS_client_method, (void), ())                                  \
     RESULT(int, X509_VERIFY_PARAM_set1_ip_asc, (X509_VERIFY_PARAM * p, const char *a), (p, a)) \
+    RESULT(const ASN1_TIME *, X509_get0_notAfter, (const X509 *c), (c))                        \
     RESULT(const char *, X509_get_default_cert_dir, (void), ())                                \
     RESULT(const char *, X509_verify_cert_error_string, (long n), (n))
 

@@ -273,6 +273,7 @@ static void judge(struct status_ask *ask, const redlock_status_report *report, i
 {
     for (unsigned i = 0; i < ask->count; i++) {
         struct asked *asked = &ask->asked[i];
+        asked->facts.tls_left_s = node_ask_tls_left_s(ask->nodes, i);
         if (asked->last.clock.came_ns > 0)
             status_clock_judge(&asked->facts.clock, &asked->first, &asked->last);
         status_clock_take(&asked->facts.clock, &report->node[i]);

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#define SOON_S (INT64_C(30) * 86400)
 #define FULL "max number of clients" /* what a master says before it closes */
 
 static void set(struct status_check *check, const char *name, enum status_result result,
@@ -39,6 +40,18 @@ static void check_connection(const redlock_node_status *node, struct status_chec
                       : node->state == REDLOCK_NODE_STALLED ? "does not answer"
                                                             : "not connected yet";
     set(check, "connection", good ? STATUS_OK : STATUS_FAIL, why, sizeof(node->text));
+}
+
+/* From that day on it would have no vote. */
+static void warn_of_end(int64_t left_s, struct status_check *check)
+{
+    if (check->result != STATUS_OK || left_s < 0 || left_s >= SOON_S)
+        return;
+    check->result = STATUS_WARN;
+    snprintf(check->reason, sizeof(check->reason),
+             "its TLS certificate, or one that vouches for it, ends in %.40s",
+             cli_time_text(left_s * 1000).text);
+    check->remedy = "renew it, and let the server read it: CONFIG SET tls-cert-file";
 }
 
 static void check_server(const redlock_node_status *node, struct status_check *check)
@@ -189,6 +202,7 @@ void status_judge(const redlock_status_report *report, const struct status_ask *
         if (ask) {
             master->facts = *status_ask_facts(ask, i);
             master->facts.others_certified = others_certified;
+            warn_of_end(master->facts.tls_left_s, &master->check[0]);
             status_checks_assume(master->node, i, &master->facts, status_ask_setup(ask),
                                  &master->check[STATUS_PROOFS]);
             found->uncertified += status_ask_setup(ask)->certificates &&

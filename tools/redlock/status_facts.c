@@ -16,7 +16,7 @@ void status_facts_init(struct status_facts *facts)
 {
     *facts = (struct status_facts){
         .clients = -1, .clients_max = -1, .evicted = -1, .replicas = -1, .aof = -1,
-        .refused = -1, .fsync = -1, .replays = -1};
+        .refused = -1, .fsync = -1, .replays = -1, .tls_left_s = -1};
 }
 
 void status_facts_unanswered(struct status_facts *facts, enum status_question question,

@@ -52,6 +52,7 @@ struct status_facts {
     struct status_rights rights;
     struct rl_certificate certificate; /* for fencing tokens; its word is empty: not told */
     char uncertified[192];             /* it can't tell, and why; printable */
+    int64_t tls_left_s;   /* until a certificate of its TLS ends; -1: no TLS, or not told */
     bool others_certified;             /* enough masters are to certify another one */
     bool listed;          /* its clients are known */
     bool unlisted_for_good; /* they are not, and waiting does not change that */

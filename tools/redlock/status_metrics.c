@@ -136,6 +136,11 @@ static bool evicted(const struct status_master *master, double *ret_value)
     return known((double)master->facts.evicted, master->facts.evicted >= 0, ret_value);
 }
 
+static bool tls_left(const struct status_master *master, double *ret_value)
+{
+    return known((double)master->facts.tls_left_s, master->facts.tls_left_s >= 0, ret_value);
+}
+
 static const struct metric metrics[] = {
     {"master_votes", "Can a lock rest on this master now?", votes},
     {"master_round_trip_seconds", "The round trip of a PING.", round_trip},
@@ -147,6 +152,7 @@ static const struct metric metrics[] = {
     {"master_clock_rate_bound", "The rate may be wrong by so much.", rate_bound},
     {"master_clients", "Connections that are open there.", clients},
     {"master_clients_max", "Connections that it allows.", clients_max},
+    {"master_tls_left_seconds", "Until a certificate that its TLS rests on ends.", tls_left},
     {"master_evicted_keys", "Keys that it has evicted.", evicted},
 };
 
