@@ -16,7 +16,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/hold_check.c %D%/support/hold_client.c %D%/support/hold_space.c \
 	%D%/support/hold_space.h %D%/support/hold_space_check.c %D%/support/hold_story.c \
 	%D%/support/hold_story.h %D%/support/hold_world.c %D%/support/hold_world.h \
-	%D%/support/json.c %D%/support/json.h %D%/support/look.c %D%/support/look.h %D%/support/marks.c %D%/support/marks.h \
+	%D%/support/json.c %D%/support/json.h %D%/support/json_schema.c %D%/support/json_schema.h %D%/support/look.c %D%/support/look.h %D%/support/marks.c %D%/support/marks.h \
 	%D%/support/loopback.c %D%/support/loopback.h %D%/support/masters.c %D%/support/masters.h \
 	%D%/support/model_frame.c %D%/support/model_frame.h %D%/support/net.c %D%/support/net.h \
 	%D%/support/node_list.c %D%/support/old_client.c %D%/support/old_client.h \
@@ -199,6 +199,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_cli_two_servers \
 	%D%/core/test_sightings %D%/faults/test_two_servers \
 	%D%/programs/test_cli_json \
+	%D%/programs/test_cli_schema \
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \
 	%D%/programs/test_cli_nested %D%/programs/test_cli_nodes %D%/programs/test_cli_rights %D%/programs/test_cli_status \
 	%D%/programs/test_cli_lies %D%/kinds/test_rights_named \

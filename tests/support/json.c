@@ -244,21 +244,55 @@ static bool step(struct reader *reader, const char *name, size_t name_len)
     }
 }
 
-long json_get(const char *text, size_t len, const char *path, char *ret_text, size_t size)
+const char *json_find(const char *text, size_t len, const char *path, size_t *ret_len)
 {
     struct reader reader = {(const unsigned char *)text, (const unsigned char *)text + len, 0};
     for (const char *name = path; *name;) {
         size_t name_len = strcspn(name, ".");
         if (!step(&reader, name, name_len))
-            return -1;
+            return NULL;
         name += name_len + (name[name_len] == '.' ? 1 : 0);
     }
     white_space(&reader);
     const unsigned char *begin = reader.at;
     if (!value(&reader))
+        return NULL;
+    *ret_len = (size_t)(reader.at - begin);
+    return (const char *)begin;
+}
+
+long json_get(const char *text, size_t len, const char *path, char *ret_text, size_t size)
+{
+    size_t found_len;
+    const char *found = json_find(text, len, path, &found_len);
+    const unsigned char *begin = (const unsigned char *)found;
+    if (!found)
         return -1;
-    if (*begin == '"')
-        return decode(begin + 1, reader.at - 1, ret_text, size);
-    snprintf(ret_text, size, "%.*s", (int)(reader.at - begin), (const char *)begin);
+    if (*found == '"')
+        return decode(begin + 1, begin + found_len - 1, ret_text, size);
+    snprintf(ret_text, size, "%.*s", (int)found_len, found);
     return (long)strlen(ret_text);
+}
+
+long json_name(const char *object, size_t len, unsigned number, char *ret_name, size_t size)
+{
+    struct reader reader = {(const unsigned char *)object, (const unsigned char *)object + len,
+                            0};
+    if (!token(&reader, "{"))
+        return -1;
+    for (;; number--) {
+        white_space(&reader);
+        const unsigned char *begin = reader.at + 1;
+        if (!string(&reader))
+            return -1;
+        if (number == 0)
+            return decode(begin, reader.at - 1, ret_name, size);
+        white_space(&reader);
+        (void)token(&reader, ":");
+        if (!value(&reader))
+            return -1;
+        white_space(&reader);
+        if (!token(&reader, ","))
+            return -1;
+    }
 }

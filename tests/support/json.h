@@ -13,4 +13,10 @@ bool json_valid(const char *text, size_t len);
  * its length, or -1 where there is none. `ret_text` gets a NUL. Only for valid text. */
 long json_get(const char *text, size_t len, const char *path, char *ret_text, size_t size);
 
+/* Where the value of `path` is written, with its quotes; NULL: there is none. */
+const char *json_find(const char *text, size_t len, const char *path, size_t *ret_len);
+
+/* The name of an object's member of this number, from 0 on; -1: it has no such member. */
+long json_name(const char *object, size_t len, unsigned number, char *ret_name, size_t size);
+
 #endif

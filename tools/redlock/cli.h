@@ -173,6 +173,10 @@ void cli_outcome_said(const char *why);
 
 /* "{" of a verb's own object. */
 void cli_json_begin(FILE *out);
+/* Of `status`, behind the brace: "schema", "version" and "time", and a comma. */
+void cli_json_status(FILE *out);
+/* The metric that is there on every way out. */
+void cli_metric_fit(bool fit);
 /* "name":"..." or "names":[...] as they were asked for. */
 void cli_json_asked_names(FILE *out, const struct cli *cli);
 /* ,"result":"...","exit_status":0} and, if that is not 0, "error" with the last line of

@@ -207,11 +207,11 @@ static int seen_check(const struct cli *cli, const struct cli_words *words)
     return -1;
 }
 
-/* Is --json given, even if the rest of the line is wrong? After `--` it belongs to COMMAND. */
-static bool json_asked(int argc, char **argv)
+/* Is it given, even if the rest of the line is wrong? After `--` it belongs to COMMAND. */
+static bool is_asked(const char *option, int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--json") == 0)
+        if (strcmp(argv[i], option) == 0)
             return true;
     }
     return false;
@@ -220,7 +220,8 @@ static bool json_asked(int argc, char **argv)
 int cli_options_parse(struct cli *cli, int argc, char **argv)
 {
     struct cli_words words = {0};
-    cli->json = json_asked(argc, argv);
+    cli->json = is_asked("--json", argc, argv);
+    cli->prometheus = is_asked("--prometheus", argc, argv);
     const int64_t wait_unset = -2;
     cli->wait_ms = wait_unset;
     cli->grace_ms = -1;

@@ -6,6 +6,10 @@
 #include "redlock/cli.h"
 
 #include <string.h>
+#include <time.h>
+
+/* Of docs/status.schema.json: it goes up where a reader of the former one would be misled. */
+#define SCHEMA 1
 
 static struct {
     bool printed;
@@ -21,6 +25,27 @@ void cli_json_begin(FILE *out)
 {
     outcome.printed = true;
     fputc('{', out);
+}
+
+void cli_json_status(FILE *out)
+{
+    struct timespec now;
+    struct tm utc;
+    char date[32] = "";
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (gmtime_r(&now.tv_sec, &utc))
+        strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &utc);
+    fprintf(out, "\"schema\":%d,\"version\":\"%s\",\"time\":\"%s.%03ldZ\",", SCHEMA,
+            redlock_version(), date, now.tv_nsec / 1000000);
+}
+
+void cli_metric_fit(bool fit)
+{
+    outcome.printed = true;
+    printf("# HELP redlock_fit Can a lock be acquired: do so many masters vote as are needed?\n"
+           "# TYPE redlock_fit gauge\n"
+           "redlock_fit %d\n",
+           fit);
 }
 
 void cli_json_asked_names(FILE *out, const struct cli *cli)
@@ -72,10 +97,19 @@ static const char *result_of(const struct cli *cli, int status)
 
 void cli_outcome_end(const struct cli *cli, int status)
 {
+    bool is_status = cli->verb == CLI_STATUS;
+    if (!cli->json && cli->prometheus && is_status && !outcome.printed) {
+        cli_metric_fit(false);
+        fflush(stdout);
+    }
     if (!cli->json || outcome.printed)
         return;
     FILE *out = cli_json_out(cli);
     cli_json_begin(out);
+    if (is_status) {
+        cli_json_status(out);
+        fputs("\"fit\":false,", out);
+    }
     if (cli->name_count > 0)
         cli_json_asked_names(out, cli);
     else

@@ -45,8 +45,6 @@ static void put_sums(const struct status_found *found)
         const char *name, *help;
         double value;
     } sums[] = {
-        {"fit", "Can a lock be acquired: do so many masters vote as are needed?",
-         found->verdict != STATUS_NOT_FIT},
         {"masters", "Masters in the node list.", report->nodes},
         {"masters_needed", "Votes that make a lock.", report->needed},
         {"masters_voting", "Masters on which a lock can rest now.", found->votes},
@@ -223,6 +221,7 @@ static void put_counters(const redlock_stats *stats)
 
 void status_print_metrics(const struct status_found *found)
 {
+    cli_metric_fit(found->verdict != STATUS_NOT_FIT);
     put_sums(found);
     for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
         put_metric(&metrics[i], found);

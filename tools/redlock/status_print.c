@@ -254,6 +254,7 @@ void status_print_json(const struct status_found *found, int exit_status)
 {
     const redlock_status_report *report = found->report;
     cli_json_begin(stdout);
+    cli_json_status(stdout);
     fputs("\"nodes\":[", stdout);
     for (unsigned i = 0; i < report->node_count; i++) {
         fputs(i > 0 ? "," : "", stdout);
