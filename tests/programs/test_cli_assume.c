@@ -195,8 +195,14 @@ START_TEST(time_of_day_that_is_far_off_is_warning)
     static const int64_t offs_s[] = {3600, -3600, 1, 1};
     bool warns = _i != 2;
     volatile int64_t *step_ns;
+    struct node_list list = {.len = 0};
+    struct masters *right = masters_start(1, NULL);
     masters = masters_start_stepped(3, &step_ns);
-    setenv("REDLOCK_NODES", masters_file(masters, _i == 3 ? "max-ttl 2s\n" : NULL), 1);
+    node_list_line(&list, "guard off\n%s", _i == 3 ? "max-ttl 2s\n" : "");
+    for (unsigned i = 0; i < 3; i++)
+        node_list_add(&list, &masters->node[i].unix_at);
+    node_list_add(&list, &right->node[0].unix_at);
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
     *step_ns = offs_s[_i] * 1000 * MS;
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 2, "clock", warns ? "warn" : "ok",
@@ -204,6 +210,24 @@ START_TEST(time_of_day_that_is_far_off_is_warning)
                      : warns ? "ahead of ours"
                              : NULL,
                      warns ? "stop that server before" : NULL);
+    cli_expect_check(program, 3, "clock", "ok", NULL, NULL);
+    program_free(program);
+    masters_stop(masters);
+    masters_stop(right);
+}
+END_TEST
+
+/* Who sets the masters' clocks by it makes them wrong. */
+START_TEST(clock_of_this_machine_is_named_where_all_masters_differ)
+{
+    static const int64_t offs_s[] = {3600, -3600};
+    volatile int64_t *step_ns;
+    masters = masters_start_stepped(3, &step_ns);
+    setenv("REDLOCK_NODES", masters_file(masters, NULL), 1);
+    *step_ns = offs_s[_i] * 1000 * MS;
+    struct program *program = cli_expect_status(CLI_FIT);
+    for (unsigned i = 0; i < 3; i++)
+        cli_expect_check(program, i, "clock", "warn", "ours", "set this machine's clock");
     program_free(program);
     masters_stop(masters);
 }
@@ -688,6 +712,7 @@ int main(void)
     tcase_set_timeout(clocks, 90);
     tcase_add_loop_test(clocks, clock_that_runs_otherwise_is_named, 0, PACES);
     tcase_add_loop_test(clocks, time_of_day_that_is_far_off_is_warning, 0, 4);
+    tcase_add_loop_test(clocks, clock_of_this_machine_is_named_where_all_masters_differ, 0, 2);
     tcase_add_test(clocks, clock_that_is_behind_its_start_is_named_with_its_remedy);
     tcase_add_test(clocks, offset_and_rate_are_told);
     tcase_add_test(clocks, offset_is_judged_where_time_may_not_be_asked_for);

@@ -145,6 +145,25 @@ static void see_to_two_servers(struct status_master *master)
         check[6].remedy = check[1].remedy;
 }
 
+/* Where all masters' times of day differ alike, it is this machine's that is wrong. */
+static void see_to_own_clock(struct status_found *found)
+{
+    unsigned told = 0, ahead = 0, behind = 0;
+    for (unsigned i = 0; i < found->report->node_count; i++) {
+        const struct status_master *master = &found->master[i];
+        told += master->facts.clock.offset_us.known;
+        ahead += strstr(master->check[STATUS_PROOFS].reason, "ahead of ours") != NULL;
+        behind += strstr(master->check[STATUS_PROOFS].reason, "behind ours") != NULL;
+    }
+    if (told < 2 || (ahead < told && behind < told))
+        return;
+    for (unsigned i = 0; i < found->report->node_count; i++) {
+        if (found->master[i].check[STATUS_PROOFS].result == STATUS_WARN)
+            found->master[i].check[STATUS_PROOFS].remedy =
+                "all masters say so: set this machine's clock right, not theirs";
+    }
+}
+
 /* A master that passed the probe does not vote where something that a lock rests on fails. */
 static bool votes(const struct status_master *master)
 {
@@ -213,6 +232,7 @@ void status_judge(const redlock_status_report *report, const struct status_ask *
         master->full = is_full(master->node);
         found->votes += master->votes;
     }
+    see_to_own_clock(found);
     note_blindness(found);
     found->verdict = found->votes < report->needed  ? STATUS_NOT_FIT
                      : found->votes < report->nodes ? STATUS_DEGRADED
