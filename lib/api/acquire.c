@@ -112,6 +112,7 @@ static void wait_for_nodes(struct rl_acquire *acquire, int64_t now_ns)
 {
     assert(acquire->phase == RL_ACQ_CONNECTING);
     struct rl_nodes *nodes = &acquire->call.client->nodes;
+    rl_nodes_want(nodes, now_ns);
     uint64_t voting = rl_nodes_to_ask(nodes, now_ns);
     uint64_t of_use = acquire->options.fenced ? rl_nodes_to_fence(nodes, voting) : voting;
     int64_t backlog_ns = acquire->give_up_ns;

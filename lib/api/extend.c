@@ -163,6 +163,7 @@ static void extend_step(struct rl_call *call, int64_t now_ns)
         return;
     }
     int64_t until_ns = nodes_until_ns(call);
+    rl_nodes_want(&call->client->nodes, now_ns);
     uint64_t voting = rl_nodes_to_ask(&call->client->nodes, now_ns);
     if (in_debt(call, voting, now_ns) && now_ns < until_ns) {
         rl_call_due(call, now_ns + DEBT_NS);

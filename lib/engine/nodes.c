@@ -12,6 +12,15 @@
 #define GRACE_MAX_NS (100 * RL_NS_PER_MS)
 #define LATE_NS (5 * RL_NS_PER_MS) /* how often a late node is checked */
 
+void rl_nodes_want(struct rl_nodes *nodes, int64_t now_ns)
+{
+    if (nodes->settings.wanted)
+        return;
+    nodes->settings.wanted = true;
+    for (unsigned i = 0; i < nodes->n; i++)
+        rl_node_wanted(&nodes->all[i], now_ns);
+}
+
 uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns)
 {
     uint64_t voting = 0, prompt = 0;

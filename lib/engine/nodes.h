@@ -26,6 +26,9 @@ struct rl_nodes {
     bool warm;           /* a round has been begun */
 };
 
+/* A call wants votes. */
+void rl_nodes_want(struct rl_nodes *nodes, int64_t now_ns);
+
 /* The nodes that a round asks now. */
 uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns);
 

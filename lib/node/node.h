@@ -99,6 +99,7 @@ struct rl_node_settings {
     int guard;        /* enum rl_guard */
     bool fencing_strict;
     struct rl_lists_settings lists;
+    bool wanted;  /* somebody has wanted a vote: until then markers are looked at only */
     bool watched; /* somebody holds a lock: ask even if no other request is sent */
     struct rl_driven driven;
     char connection_name[RL_CONNECTION_NAME_MAX + 1]; /* CLIENT SETNAME */
@@ -316,19 +317,19 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
                          const struct rl_reply *reply, const char *error, int64_t now_ns);
 
 /* node_marker.c: ask for the marker, behind INFO; false: there is no room. And read the reply;
- * false: it is none. */
+ * false: it is none. Has nobody set what was found missing? */
 bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns);
 bool rl_node_read_marker(const struct rl_inflight *inflight,
                          const struct rl_reply *reply, struct rl_marker_reading *ret_reading);
+bool rl_node_only_looked_at(const struct rl_node *node);
+void rl_node_wanted(struct rl_node *node, int64_t now_ns); /* a vote is: it is set now */
 
 /* node_clock.c: INFO was answered. Does its clock keep time? If it was set forward, what it
  * granted is void. */
 void rl_node_watch_clock(struct rl_node *node, int64_t sent_ns, int64_t now_ns);
 
-/* What was measured of its clock. */
+/* What was measured of its clock, and found of it lately (empty: nothing). */
 void rl_node_clock_figures(const struct rl_node *node, struct rl_clock_figures *ret_figures);
-
-/* What was found of its clock lately; empty: nothing. */
 const char *rl_node_clock_why(const struct rl_node *node, int64_t now_ns);
 
 /* The server refuses requests: it must not vote, whatever INFO said. */
@@ -338,7 +339,6 @@ void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns);
  * not show that. `how` is a static text: "was a replica". */
 void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns);
 extern const char rl_was_replica[];
-
 /* A strict script found that the marker is not the one which was read: the node votes when it
  * was read again, if ever. The vote of that script has failed. */
 void rl_node_unmarked(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns);

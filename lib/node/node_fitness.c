@@ -73,7 +73,6 @@ void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns)
     node->refused_ns = now_ns;
 }
 
-const char rl_was_unmarked[] = "its marker has changed since it was read, and is read anew";
 const char rl_was_replica[] = "was a replica or loaded its keys anew";
 static const char took_place[] = "may have taken the place of another server";
 
@@ -171,22 +170,10 @@ static void judge_marker(struct rl_node *node, int64_t now_ns)
         set_fitness(node, RL_GUARDED);
         node->guard_until_ns = marker->ends_ns;
         node->ask_info_ns = marker->until_ns;
-        snprintf(node->why, sizeof(node->why), "quarantined, because %s", marker->why);
+        snprintf(node->why, sizeof(node->why), "%squarantined, because %s",
+                 rl_node_only_looked_at(node) ? "to be " : "", marker->why);
         node->settings->events->voided(node->settings->owner, node, now_ns);
     }
-}
-
-void rl_node_unmarked(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns)
-{
-    assert(node->settings->guard == RL_GUARD_STRICT && inflight->type == RL_REQUEST_VERB);
-    if (node->mode != RL_UP || node->fitness != RL_FIT ||
-        !rl_marker_gone(&node->marker, inflight->sent_ns))
-        return;
-    set_fitness(node, RL_GUARDED);
-    node->guard_until_ns = now_ns;
-    snprintf(node->why, sizeof(node->why), "%s", rl_was_unmarked);
-    if (node->ask_info_ns < INT64_MAX) /* else it is being read */
-        node->ask_info_ns = now_ns;
 }
 
 /* Decide by what the server told whether it may vote. */
@@ -346,5 +333,7 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
     }
     if (node->fitness == RL_FIT)
         node->ask_info_ns = inflight->sent_ns + node->settings->check_ns;
+    if (node->settings->wanted && rl_node_only_looked_at(node)) /* that was asked for before */
+        node->ask_info_ns = now_ns;
     enter_up(node, &known, now_ns);
 }

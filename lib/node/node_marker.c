@@ -8,6 +8,7 @@
 #include "kinds/marker.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #define REQUEST_MAX 4096
@@ -35,7 +36,8 @@ bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns)
     struct rl_out out;
     rl_nonce_text(rl_prng_next(node->settings->prng), nonce);
     rl_out_init(&out, bytes, sizeof(bytes));
-    rl_put_array(&out, 8);
+    bool look = !node->settings->wanted;
+    rl_put_array(&out, 8u + look);
     rl_put_text(&out, "EVAL");
     rl_put_text(&out, rl_marker_join);
     rl_put_text(&out, "2");
@@ -44,6 +46,8 @@ bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns)
     rl_put_bulk(&out, nonce, sizeof(nonce));
     rl_put_number(&out, node->config->db);
     rl_put_number(&out, (node->settings->guard_window_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS);
+    if (look)
+        rl_put_text(&out, "look");
     return ask(node, RL_REQUEST_JOIN, nonce, &out, now_ns);
 }
 
@@ -68,4 +72,32 @@ bool rl_node_read_marker(const struct rl_inflight *inflight,
     memcpy(ret_reading->text, reply->text + text->start, text->len);
     ret_reading->left_ms = reply->part[3].integer;
     return true;
+}
+
+bool rl_node_only_looked_at(const struct rl_node *node)
+{
+    return rl_guard_marks(node->settings->guard) && node->fitness == RL_GUARDED &&
+           node->marker_says == RL_MARKER_QUARANTINED && node->marker.text[0] == '\0';
+}
+
+void rl_node_wanted(struct rl_node *node, int64_t now_ns)
+{
+    assert(node->settings->wanted && now_ns >= 0);
+    if (node->mode == RL_UP && rl_node_only_looked_at(node) && node->ask_info_ns < INT64_MAX)
+        node->ask_info_ns = now_ns;
+}
+
+const char rl_was_unmarked[] = "its marker has changed since it was read, and is read anew";
+
+void rl_node_unmarked(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns)
+{
+    assert(node->settings->guard == RL_GUARD_STRICT && inflight->type == RL_REQUEST_VERB);
+    if (node->mode != RL_UP || node->fitness != RL_FIT ||
+        !rl_marker_gone(&node->marker, inflight->sent_ns))
+        return;
+    node->fitness = RL_GUARDED;
+    node->guard_until_ns = now_ns;
+    snprintf(node->why, sizeof(node->why), "%s", rl_was_unmarked);
+    if (node->ask_info_ns < INT64_MAX) /* else it is being read */
+        node->ask_info_ns = now_ns;
 }

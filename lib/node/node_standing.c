@@ -96,7 +96,9 @@ static const char *guarded_why(struct rl_node *node, int64_t now_ns)
                  node->marker.why);
     else
         snprintf(node->waits, sizeof(node->waits),
-                 "quarantined, votes in %" PRId64 " s, because %s",
+                 node->marker.text[0]
+                     ? "quarantined, votes in %" PRId64 " s, because %s"
+                     : "votes %" PRId64 " s after the first client that wants a lock, because %s",
                  (left_ns + RL_NS_PER_S - 1) / RL_NS_PER_S, node->marker.why);
     return node->waits;
 }

@@ -32,12 +32,21 @@ static void flush(unsigned node)
     ck_assert_str_eq(master_do(masters, node, "FLUSHALL", NULL).text, "OK");
 }
 
+static bool is_quarantined(redlock *client, unsigned node)
+{
+    return client_state(client, node, text) == REDLOCK_NODE_GUARDED &&
+           strncmp(text, "quarantined, ", 13) == 0;
+}
+
 /* No lock, as enough masters are quarantined; and the report says so. */
 static void expect_quarantined(redlock *client, unsigned node, const char *reason)
 {
     redlock_lock *lock = NULL;
-    /* The try ends as soon as a majority can't vote, whatever is known of this one by then. */
+    /* The try ends as soon as a majority can't vote, whatever is known of this one by then. A
+     * client that has only looked so far begins the quarantine. */
     ck_assert_int_eq(client_state(client, node, text), REDLOCK_NODE_GUARDED);
+    ck_assert_int_eq(client_try(client, "name", 1000, 0, NULL, &lock), REDLOCK_ENOQUORUM);
+    ck_assert_msg(wait_until(is_quarantined(client, node), 5000), "%s", text);
     int code = client_try(client, "name", 1000, 0, &report, &lock);
     ck_assert_msg(code == REDLOCK_ENOQUORUM, "%d: %s", code, client_told(&report));
     const char *said = report.node[node].text;

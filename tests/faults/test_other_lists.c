@@ -453,8 +453,11 @@ END_TEST
 /* Its marker has to be there as well; both are asked for in one write. */
 START_TEST(marker_and_lists_are_asked_for_together)
 {
+    redlock_lock *lock = NULL;
     redlock *client =
         open_list("guard marker\nmax-ttl 1s\nttl 500ms\nconfig-agreement refuse\n", 0, 2);
+    /* Who only looks sets no marker. */
+    ck_assert_int_eq(client_try(client, "name", 500, 0, NULL, &lock), REDLOCK_ENOQUORUM);
     ck_assert(wait_until(client_ready(client) == 3, SOON_MS));
     expect_lock(client, 0);
     redlock *other =

@@ -141,12 +141,16 @@ END_TEST
 static const struct {
     int64_t left_ns;
     const char *why;
+    bool looked; /* and nobody has set it */
 } quarantines[] = {
-    {12 * RL_NS_PER_S, "quarantined, votes in 12 s, because of this"},
-    {11 * RL_NS_PER_S + 1, "quarantined, votes in 12 s, because of this"},
-    {1, "quarantined, votes in 1 s, because of this"},
-    {INT64_MAX - NOW, "quarantined until somebody deletes redlock:quarantine, because of this"},
-    {0, OWN_WORDS}, /* it is being asked again */
+    {12 * RL_NS_PER_S, "quarantined, votes in 12 s, because of this", false},
+    {11 * RL_NS_PER_S + 1, "quarantined, votes in 12 s, because of this", false},
+    {1, "quarantined, votes in 1 s, because of this", false},
+    {INT64_MAX - NOW, "quarantined until somebody deletes redlock:quarantine, because of this",
+     false},
+    {12 * RL_NS_PER_S, "votes 12 s after the first client that wants a lock, because of this",
+     true},
+    {0, OWN_WORDS, false}, /* it is being asked again */
 };
 
 START_TEST(quarantine_tells_its_time)
@@ -157,6 +161,7 @@ START_TEST(quarantine_tells_its_time)
         .duplicate_of = -1,
         .marker_says = RL_MARKER_QUARANTINED,
         .marker.why = "of this",
+        .marker.text = {quarantines[_i].looked ? '\0' : 'm'},
         .guard_until_ns = NOW + quarantines[_i].left_ns,
         .why = OWN_WORDS,
     };

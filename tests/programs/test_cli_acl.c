@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "cli_rig.h"
+#include "marks.h"
 #include "rights_play.h"
 #include "suite.h"
 #include "waiter.h"
@@ -156,6 +157,7 @@ START_TEST(prefix_goes_with_rights_to_marker)
     const char *guard = marked[_i / 2];
     snprintf(settings, sizeof(settings), "%s\n", guard);
     masters = masters_start(1, NULL);
+    masters_mark(masters);
     setenv("REDLOCK_NODES", masters_guarded_file(masters, settings), 1);
     read_command(REDLOCK("status", "--acl", "--prefix", _i % 2 ? "orders:" : ""));
     obey();

@@ -74,6 +74,70 @@ START_TEST(second_init_changes_nothing)
 }
 END_TEST
 
+static const char *const lists[] = {
+    "guard marker\nmax-ttl 20s\n",
+    "guard strict\nmax-ttl 20s\n",
+    "guard marker\nfencing strict\nconfig-agreement warn\nmax-ttl 20s\n",
+};
+
+/* Whoever only looks leaves nothing that makes new masters look old. */
+START_TEST(look_at_new_masters_spoils_no_init)
+{
+    use_list(lists[_i]);
+    RUN(69, "status");
+    RUN(69, "status", "--wait", "1s");
+    RUN(0, "inspect", "name");
+    ck_assert_uint_eq(marked(), 0);
+    ck_assert_uint_eq(masters_with(masters, RL_QUARANTINE_KEY), 0);
+    RUN(0, "init");
+    RUN(0, "lock", "--try", "--ttl", "5s", "name");
+}
+END_TEST
+
+/* The first who wants a lock begins the quarantine, as soon as it was found to be needed. */
+START_TEST(client_that_looked_first_begins_quarantine_when_it_wants_lock)
+{
+    redlock_lock *lock = NULL;
+    redlock *client = client_open(getenv("REDLOCK_NODES"));
+    ck_assert(wait_until(client_state(client, 0, NULL) == REDLOCK_NODE_GUARDED &&
+                             client_state(client, 1, NULL) == REDLOCK_NODE_GUARDED,
+                         5000));
+    ck_assert_uint_eq(marked(), 0);
+    ck_assert_int_eq(client_try(client, "name", 1000, 0, NULL, &lock), REDLOCK_ENOQUORUM);
+    ck_assert(wait_until((client_ready(client), masters_with(masters, RL_QUARANTINE_KEY) == 3),
+                         5000));
+    EXPECT_TEXT(RUN(65, "init"), "has a marker already");
+    redlock_close(client);
+}
+END_TEST
+
+enum { CROWD = 32 };
+
+/* They set marker and quarantine of the new one as soon as it answers. */
+START_TEST(replaced_master_is_marked_beside_clients_at_work)
+{
+    redlock *crowd[CROWD];
+    RUN(0, "init");
+    for (unsigned i = 0; i < CROWD; i++) {
+        crowd[i] = client_open(getenv("REDLOCK_NODES"));
+        ck_assert(client_can_take(crowd[i], "name"));
+    }
+    master_restart(masters, 2, true);
+    for (unsigned i = 0; i < CROWD; i++)
+        ck_assert(wait_until((client_ready(crowd[i]), master_has(masters, 2, RL_QUARANTINE_KEY)),
+                             5000));
+    EXPECT_TEXT(RUN(65, "init"), "has a marker already");
+    RUN(0, "init", "--replace", "3", "--yes");
+    ck_assert(!master_has(masters, 2, RL_QUARANTINE_KEY));
+    redlock *client = client_open(getenv("REDLOCK_NODES"));
+    ck_assert(wait_until(client_ready(client) == 3, 5000));
+    redlock_close(client);
+    EXPECT_TEXT(RUN(65, "init", "--replace", "3", "--yes"), "has a marker already");
+    for (unsigned i = 0; i < CROWD; i++)
+        redlock_close(crowd[i]);
+}
+END_TEST
+
 /* One marker is enough: these masters are not new, and the others have lost theirs. */
 START_TEST(marker_of_another_master_is_enough_to_refuse)
 {
@@ -118,16 +182,42 @@ START_TEST(databases_are_told_apart)
 }
 END_TEST
 
+static void expect_status(int expected, const char *part)
+{
+    int status = program_run(NULL, REDLOCK("status"), &program);
+    ck_assert_int_eq(status, expected);
+    EXPECT_TEXT(program_out(program), part);
+    program_free(program);
+}
+
 START_TEST(status_tells_of_quarantine)
 {
     RUN(0, "init");
     master_do(masters, 1, "FLUSHALL", NULL);
-    int status = program_run(NULL, REDLOCK("status"), &program);
-    ck_assert_int_eq(status, 1);
-    const char *out = program_out(program);
-    ck_assert_msg(strstr(out, "guard: votes in ") != NULL, "%s", out);
-    ck_assert_msg(strstr(out, "quarantined, because") != NULL, "%s", out);
-    program_free(program);
+    expect_status(1, "after the first client that wants a lock: it has no marker");
+    RUN(0, "lock", "--try", "name");
+    expect_status(1, "guard: votes in ");
+    expect_status(1, "quarantined, because");
+}
+END_TEST
+
+/* Nobody else wants a lock of masters of which one has lost its marker. */
+START_TEST(wait_of_status_begins_quarantine_beside_marked_master)
+{
+    use_list("guard marker\nmax-ttl 1s\n");
+    RUN(0, "init");
+    master_do(masters, 1, "FLUSHALL", NULL);
+    RUN(0, "status", "--wait", "30s");
+    ck_assert_uint_eq(marked(), 3);
+}
+END_TEST
+
+START_TEST(new_masters_are_told_of_init)
+{
+    expect_status(69, "if all masters were just made, run redlock init");
+    ck_assert_uint_eq(marked(), 0);
+    RUN(69, "lock", "--try", "name"); /* that is one which wants a lock */
+    ck_assert_uint_eq(masters_with(masters, RL_QUARANTINE_KEY), 3);
 }
 END_TEST
 
@@ -290,6 +380,9 @@ int main(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, start, stop);
     tcase_add_test(tests, new_masters_vote_at_once);
+    tcase_add_loop_test(tests, look_at_new_masters_spoils_no_init, 0, 3);
+    tcase_add_test(tests, client_that_looked_first_begins_quarantine_when_it_wants_lock);
+    tcase_add_test(tests, replaced_master_is_marked_beside_clients_at_work);
     tcase_add_test(tests, second_init_changes_nothing);
     tcase_add_test(tests, marker_of_another_master_is_enough_to_refuse);
     tcase_add_test(tests, master_that_can_not_be_asked_is_enough_to_refuse);
@@ -297,6 +390,8 @@ int main(void)
     tcase_add_test(tests, databases_are_told_apart);
     tcase_add_test(tests, status_tells_of_quarantine);
     tcase_add_test(tests, quarantine_by_hand_votes_at_no_time);
+    tcase_add_test(tests, wait_of_status_begins_quarantine_beside_marked_master);
+    tcase_add_test(tests, new_masters_are_told_of_init);
     tcase_add_test(tests, new_masters_are_certified);
     tcase_add_test(tests, tokens_go_on_above_what_operator_says);
     tcase_add_test(tests, replaced_master_is_marked_alone);

@@ -123,7 +123,7 @@ static void answer(struct sim_run *run, const char *why, int64_t left_ms, const 
 }
 
 /* The quarantine: from now on, or as it stands, and for the asker's window at least. */
-static const char *quarantine(struct sim_run *run, bool found, int64_t *ret_left_ms)
+static const char *quarantine(struct sim_run *run, bool found, bool look, int64_t *ret_left_ms)
 {
     struct sim_call *call = run->call;
     const struct sim_key *key = sim_script_key(run, sim_keys_at(run, 2));
@@ -148,7 +148,7 @@ static const char *quarantine(struct sim_run *run, bool found, int64_t *ret_left
         again = true;
     }
     *ret_left_ms = left == 0 ? 1 : left;
-    if (!again)
+    if (!again || look)
         return NULL;
     if ((error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM)))
         return error;
@@ -166,6 +166,7 @@ static void join(struct sim_run *run)
     int64_t left_ms;
     bool replica = call->trouble == SIM_READONLY || call->trouble == SIM_MASTERDOWN ||
                    strcmp(call->server->role, "master") != 0;
+    bool look = run->n_args == 4 && sim_word_is(sim_argv_at(run, 4), "look");
     const char *error = sim_script_enter(run, 0);
     if (!error && replica) {
         answer(run, "replica", 0, "");
@@ -176,18 +177,18 @@ static void join(struct sim_run *run)
     write_marker(call->server, sim_argv_at(run, 2)->bytes, why, text);
     if (!found && strlen(text) + strlen(told.more) < TEXT_MAX)
         strcat(text, told.more);
-    if (!error &&
+    if (!error && !look &&
         (!marker || marker->type != SIM_STRING || strcmp(marker->value.bytes, text) != 0)) {
         error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM);
         if (!error)
             put(call->server, call, RL_MARKER_KEY, text, SIM_NEVER);
     }
     if (!error)
-        error = quarantine(run, found, &left_ms);
+        error = quarantine(run, found, look, &left_ms);
     if (error)
         sim_script_fail(run, "redis.call('SET'", error);
     else
-        answer(run, why, left_ms, text);
+        answer(run, why, left_ms, look && found ? "" : text);
 }
 
 /* The last argument is the marker as its client has read it. */

@@ -401,6 +401,13 @@ static void both_join(const char *db, const char *window_ms)
     pair_compare(&run, 0);
 }
 
+static void both_look(const char *window_ms)
+{
+    both("EVAL", rl_marker_join, "2", RL_MARKER_KEY, RL_QUARANTINE_KEY, NONCE, "0", window_ms,
+         "look", NULL);
+    pair_compare(&run, 0);
+}
+
 /* The field's value in what the real one tells. */
 static void told(const char *section, const char *field, char ret_id[64])
 {
@@ -425,7 +432,9 @@ START_TEST(marker_is_read_alike)
     static const char *const values[] = {"by hand", "1", "99999999999999", "-5", ""};
     char run_id[64], replication[64];
     begin_as_one(run_id, replication);
+    both_look("20000");
     both_join("0", "20000");
+    both_look("40000");
     both_join("0", "30000");
     both_join("0", "10000");
     both_join("1", "10000");

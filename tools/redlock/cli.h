@@ -271,6 +271,11 @@ const char *cli_result_word(int code);
 /* The library's word for a master that is guarded for each client that comes, at any time. */
 #define CLI_NO_UPTIME "tells no uptime"
 
+/* So begins its text of a master that is quarantined as soon as a lock is wanted; and of one
+ * without a marker. */
+#define CLI_TO_BE "to be quarantined, because "
+#define CLI_UNMARKED CLI_TO_BE "it has no marker"
+
 /* ---- cli_format_view.c: what redlock_inspect() tells ---- */
 
 /* With room for all of it: some 200 KiB, not for a stack. */

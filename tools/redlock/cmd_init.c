@@ -11,6 +11,7 @@
 
 #include "base/duration.h"
 #include "kinds/fencing.h"
+#include "kinds/lists.h"
 #include "kinds/marker.h"
 
 #include <inttypes.h>
@@ -59,7 +60,8 @@ static const char *next(void *context, unsigned node)
     const char *const select[] = {"SELECT", db};
     const char *const look[] = {"EXISTS", RL_MARKER_KEY};
     const char *const mark[] = {
-        "EVAL", rl_marker_init, "2", RL_MARKER_KEY, RL_QUARANTINE_KEY, nonce, db};
+        "EVAL",       rl_marker_init, "4", RL_MARKER_KEY, RL_QUARANTINE_KEY, RL_LISTS_KEY,
+        RL_FENCING_KEY, nonce,        db,  init->cli->replace ? "replace" : "new"};
     snprintf(above, sizeof(above), "%" PRId64, init->cli->tokens_above);
     const char *const certify[] = {
         "EVAL",    rl_fence_join, "1", RL_FENCING_KEY, nonce,
@@ -70,7 +72,7 @@ static const char *next(void *context, unsigned node)
     case LOOKING:
         return encode(init, node, 2, look);
     case MARKING:
-        return encode(init, node, 7, mark);
+        return encode(init, node, 10, mark);
     case FINDING:
         fence_look_request(nonce, init->master[node].request);
         return init->master[node].request;
@@ -173,7 +175,7 @@ static int refuse(const struct init *init)
         return CLI_NO_QUORUM;
     }
     for (unsigned i = 0; i < n; i++) {
-        if (!init->master[i].marked || !is_chosen(init, i))
+        if (!init->master[i].marked || cli->replace) /* the script looks at that one */
             continue;
         cli_say(cli,
                 "%s has a marker already, so these masters are not new. Nothing was changed. "

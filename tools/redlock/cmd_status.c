@@ -4,10 +4,14 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/limits.h"
+#include "kinds/kind.h"
 #include "redlock/status_print.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -182,6 +186,29 @@ static int end_blind(const struct status *status)
     return print(status, CLI_UNKNOWN);
 }
 
+/* Looking begins no quarantine, and who waits for its end must see to that. But masters that
+ * may all be new are left to init. */
+static void begin_quarantine(const struct status *status)
+{
+    bool begins = false, new = true;
+    for (unsigned i = 0; i < status->report.nodes; i++) {
+        const redlock_node_status *node = &status->nodes[i];
+        bool to_be = node->state == REDLOCK_NODE_GUARDED &&
+                     strncmp(node->text, CLI_TO_BE, strlen(CLI_TO_BE)) == 0;
+        begins = begins || to_be;
+        if (node->state == REDLOCK_NODE_READY ||
+            (to_be && strncmp(node->text, CLI_UNMARKED, strlen(CLI_UNMARKED)) != 0))
+            new = false;
+    }
+    char name[REDLOCK_NAME_MAX + 1];
+    redlock_lock *lock = NULL;
+    const char *prefix = status->cli->prefix ? status->cli->prefix : RL_PROBE_PREFIX;
+    int len = snprintf(name, sizeof(name), "%swait:%ld", prefix, (long)getpid());
+    if (begins && !new && len > 0 && (size_t)len < sizeof(name) &&
+        redlock_try(status->client, name, NULL, &lock) == REDLOCK_OK)
+        (void)redlock_release(lock);
+}
+
 static int wait_until_whole(struct status *status)
 {
     const struct cli *cli = status->cli;
@@ -201,6 +228,7 @@ static int wait_until_whole(struct status *status)
             return print(status, CLI_OK);
         if (cli->wait_ms >= 0 && now_ms() - begun_ms >= cli->wait_ms)
             break;
+        begin_quarantine(status);
         pause_between(status);
     }
     say_why(status, &since);

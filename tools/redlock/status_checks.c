@@ -74,10 +74,17 @@ static void check_guard(const redlock_node_status *node, struct status_check *ch
         node->text, sizeof(node->text));
     if (!guarded || node->guard_ms <= 0 || strstr(node->text, CLI_NO_UPTIME))
         return; /* this does not pass by itself */
-    snprintf(check->reason, sizeof(check->reason), "votes in %.20s: %.190s",
-             cli_time_text(node->guard_ms).text,
-             cli_text(node->text, strnlen(node->text, sizeof(node->text))).text);
-    check->remedy = NULL; /* it passes */
+    const char *text = node->text;
+    bool to_be = strncmp(text, CLI_TO_BE, strlen(CLI_TO_BE)) == 0;
+    text += to_be ? strlen(CLI_TO_BE) : 0;
+    snprintf(check->reason, sizeof(check->reason), "votes %s%.20s%s: %.190s",
+             to_be ? "" : "in ", cli_time_text(node->guard_ms).text,
+             to_be ? " after the first client that wants a lock" : "",
+             cli_text(text, strnlen(text, sizeof(node->text))).text);
+    /* Else it passes. */
+    check->remedy = strncmp(node->text, CLI_UNMARKED, strlen(CLI_UNMARKED)) == 0
+                        ? "if all masters were just made, run redlock init; else it passes"
+                        : NULL;
 }
 
 static void check_proof(const char *name, const redlock_proof *proof, enum status_result bad,

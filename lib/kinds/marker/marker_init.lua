@@ -1,6 +1,9 @@
 -- Say that this server is new: set its marker KEYS[1] without a quarantine, if nothing stands
--- here. Whatever stands could be what is left of locks.
--- ARGV[1] is a nonce, ARGV[2] the number of the database.
+-- here. Whatever stands could be what is left of locks. What clients say of themselves and of
+-- their lists (KEYS[3], KEYS[4]) is none of that.
+-- ARGV[1] is a nonce, ARGV[2] the number of the database. With ARGV[3], `replace`, somebody
+-- says that the server before has answered nobody for the longest lease. Then a quarantine with
+-- an end is over; clients have set it since.
 -- Returns {nonce, what, how many}: done; marker, quarantine or keys, which stand here and stay;
 -- replica; nameless: INFO tells no run id.
 local function told(section, field)
@@ -11,13 +14,18 @@ if told('replication', 'role') ~= 'master' then
   return {ARGV[1], 'replica', 0}
 elseif run == '' then
   return {ARGV[1], 'nameless', 0}
-elseif redis.call('EXISTS', KEYS[1]) == 1 then
-  return {ARGV[1], 'marker', 1}
-elseif redis.call('EXISTS', KEYS[2]) == 1 then
-  return {ARGV[1], 'quarantine', 1}
-elseif redis.call('DBSIZE') > 0 then
-  return {ARGV[1], 'keys', redis.call('DBSIZE')}
 end
+local over = ARGV[3] == 'replace' and redis.call('PTTL', KEYS[2]) > 0
+if not over and redis.call('EXISTS', KEYS[1]) == 1 then
+  return {ARGV[1], 'marker', 1}
+elseif not over and redis.call('EXISTS', KEYS[2]) == 1 then
+  return {ARGV[1], 'quarantine', 1}
+end
+local keys = redis.call('DBSIZE') - redis.call('EXISTS', unpack(KEYS))
+if keys > 0 then
+  return {ARGV[1], 'keys', keys}
+end
+redis.call('DEL', KEYS[2])
 redis.call('SET', KEYS[1],
   run .. ' ' .. told('replication', 'master_replid') .. ' ' .. ARGV[2] .. ' init')
 return {ARGV[1], 'done', 0}

@@ -6,10 +6,13 @@
 -- Its first four words are alike in all versions. A later one may write more behind them, of
 -- printable ASCII and 159 bytes in all, which stays for as long as the keys do.
 -- A standing quarantine lasts for ARGV[3] ms from its beginning, or longer.
+-- Who wants no vote yet gives ARGV[4], `look`: nothing is written, and the times are those that a
+-- client would find who wants one.
 -- Returns {nonce, the server's run id ('': not told), why, remaining ms, the marker}. 0: no
 -- quarantine stands; -1: one that somebody must delete. `why` is of the last quarantine: missing,
 -- foreign, moved, restarted or resynced; init: of none. Or it is replica: nothing was read. Of a
--- longer word of another version there are 15 letters.
+-- longer word of another version there are 15 letters. A look at a marker that is missing or
+-- another one gives an empty text for it.
 local function told(section, field)
   local word = string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
   return #word <= 40 and word or ''
@@ -41,7 +44,8 @@ local own = run .. ' ' .. replication .. ' ' .. ARGV[2] .. ' ' .. why
 if #own + #more < 160 then
   own = own .. more
 end
-if own ~= text then
+local look = ARGV[4] == 'look'
+if own ~= text and not look then
   redis.call('SET', KEYS[1], own)
 end
 local left, window = redis.call('PTTL', KEYS[2]), tonumber(ARGV[3])
@@ -60,9 +64,12 @@ if left ~= -1 and left < least then
   left = least
   again = true
 end
+if look then
+  again = false
+end
 if again and left == -1 then
   redis.call('SET', KEYS[2], string.format('%.0f', begun))
 elseif again then
   redis.call('SET', KEYS[2], string.format('%.0f', begun), 'PX', string.format('%.0f', left))
 end
-return {ARGV[1], run, why, left == 0 and 1 or left, own}
+return {ARGV[1], run, why, left == 0 and 1 or left, look and found and '' or own}
