@@ -91,7 +91,8 @@ static void expect_nothing_denied(void)
 
 /* Each use by itself, and all together: on one master, on three. */
 static const char *const uses[] = {"plain",  "fenced",  "reentrant", "read-write",
-                                   "status", "inspect", "all",       "fair"};
+                                   "status", "inspect", "all",       "fair",
+                                   "init"};
 #define USES (int)(sizeof(uses) / sizeof(uses[0]))
 
 START_TEST(printed_rights_are_all_that_status_wants)
@@ -177,6 +178,72 @@ START_TEST(each_right_that_is_taken_away_is_named)
         expect_named(program, words[i]);
         program_free(program);
     }
+    stop();
+}
+END_TEST
+
+/* What init calls, and the keys that it names. */
+#define OF_INIT                                                                                \
+    "+select +eval +info +exists +dbsize +set +del ~redlock:marker ~redlock:quarantine "       \
+    "~redlock:lists ~redlock:fencing "
+
+static const struct {
+    const char *setting, *needs;
+    const char *argv[4];
+} inits[] = {
+    {"guard marker", OF_INIT, {"init"}},
+    {"guard marker", OF_INIT "+pttl ", {"init", "--replace", "1", "--yes"}},
+    {"guard strict\nfencing strict", OF_INIT "+get ", {"init"}},
+};
+#define INITS (int)(sizeof(inits) / sizeof(inits[0]))
+
+static bool is_among(const char *list, const char *word)
+{
+    char spaced[64];
+    snprintf(spaced, sizeof(spaced), "%s ", word);
+    return strstr(list, spaced) != NULL;
+}
+
+/* It says what lacks, by the command or as a key, and what prints it; and so does status. */
+static void expect_init_fails(struct program *program, const char *word)
+{
+    const char *err = program_err(program);
+    ck_assert_msg(strcasestr(err, word[0] == '+' ? word + 1 : " key"), "%s: %s", word, err);
+    ck_assert_msg(strstr(err, "redlock status --acl --kinds init prints"), "%s: %s", word, err);
+    ck_assert_msg(!strstr(err, "it ERR") && !strstr(err, "it NOPERM"), "%s", err);
+    if (strcmp(word, "+select") == 0) /* it can't even log in */
+        return;
+    (void)program_run(NULL, REDLOCK("status", "--json", "--kinds", "init", "--prefix", "x:"),
+                      &program);
+    cli_expect_check(program, 0, "rights", NULL, word, "--acl");
+    program_free(program);
+}
+
+START_TEST(each_right_that_init_needs_is_printed_and_missed)
+{
+    const char *const *argv = inits[_i].argv;
+    unsigned needed = 0;
+    start(1);
+    setenv("REDLOCK_NODES", list_of("locks@", inits[_i].setting, 1), 1);
+    read_rights(REDLOCK("status", "--acl", "--kinds", "init", "--prefix", "x:"));
+    for (unsigned i = 0; i < word_count; i++) {
+        struct program *program = NULL;
+        if (!is_right(words[i]) && i > 0)
+            continue;
+        bool needs = i > 0 && is_among(inits[_i].needs, words[i]);
+        give_but(0, i > 0 ? words[i] : NULL); /* at first it has all */
+        (void)master_do(masters, 0, "FLUSHALL", NULL);
+        int status = program_run(NULL, REDLOCK(argv[0], argv[1], argv[2], argv[3]), &program);
+        ck_assert_msg((status != 0) == needs, "%s: %s", words[i], program_err(program));
+        if (needs)
+            expect_init_fails(program, words[i]);
+        needed += needs;
+        program_free(program);
+    }
+    unsigned wanted = 0;
+    for (const char *at = inits[_i].needs; (at = strchr(at, ' ')); at++)
+        wanted++;
+    ck_assert_uint_eq(needed, wanted);
     stop();
 }
 END_TEST
@@ -326,6 +393,7 @@ int main(void)
     tcase_add_loop_test(tcase, printed_rights_are_all_that_status_wants, 0, 2 * USES);
     tcase_add_test(tcase, user_of_plain_locks_is_told_what_other_kinds_lack);
     tcase_add_loop_test(tcase, each_right_that_is_taken_away_is_named, 0, 2 * PARTS);
+    tcase_add_loop_test(tcase, each_right_that_init_needs_is_printed_and_missed, 0, INITS);
     tcase_add_test(tcase, database_that_may_not_be_chosen_is_named);
     tcase_add_test(tcase, commands_are_asked_for_with_all_of_their_arguments);
     tcase_add_test(tcase, right_that_server_can_not_tell_of_is_unknown);

@@ -39,7 +39,7 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
     {CLI_OPT_PREFIX, "prefix", "TEXT", CLI_STATUS,
      "the probe's name begins so (redlock:probe:)"},
     {CLI_OPT_KINDS, "kinds", "WORDS", CLI_STATUS,
-     "these are used: plain,reentrant,fair,read-write,fenced,inspect,status or all"},
+     "these are used: plain,reentrant,fair,read-write,fenced,inspect,status,init or all"},
     {CLI_OPT_WATCH, "watch", NULL, CLI_STATUS, "look again every second"},
     {CLI_OPT_PROMETHEUS, "prometheus", NULL, CLI_STATUS,
      "print metrics, for a textfile collector"},

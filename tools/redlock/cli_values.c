@@ -130,8 +130,8 @@ static int uses_set(struct cli *cli, const char *text)
         return -1;
     cli_say(
         cli,
-        "--kinds '%s': name plain, reentrant, fair, read-write, fenced, inspect and status, "
-        "or all, as in plain,fair",
+        "--kinds '%s': name plain, reentrant, fair, read-write, fenced, inspect, status and "
+        "init, or all but init, as in plain,fair",
         cli_text(text, strlen(text)).text);
     return CLI_USAGE;
 }

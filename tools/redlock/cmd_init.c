@@ -7,6 +7,7 @@
 #include "config_auto.h"
 
 #include "redlock/fence_look.h"
+#include "redlock/init_text.h"
 #include "redlock/node_ask.h"
 
 #include "base/duration.h"
@@ -31,10 +32,10 @@ struct init {
         bool failed;
         bool marked; /* a marker stands there */
         struct rl_certificate certificate;
-        char why[160];
+        bool stands; /* what is there speaks against a marker */
+        char why[INIT_WHY_MAX];
         char request[REQUEST_MAX];
     } master[REDLOCK_NODES_MAX];
-    unsigned refused;
 };
 
 /* ---- what is asked ---------------------------------------------------------------------- */
@@ -83,30 +84,6 @@ static const char *next(void *context, unsigned node)
     }
 }
 
-/* The reply of marker_init.lua. NULL: the marker is set. */
-static const char *not_marked(struct init *init, unsigned node, const struct rl_reply *reply)
-{
-    static const char *const stands[][2] = {
-        {"marker", "has a marker already"},
-        {"quarantine",
-         "is quarantined: somebody found keys lost there; it votes by itself later"},
-        {"keys", "has keys in this database: they may be locks, or what is left of them"},
-        {"replica", "is a replica"},
-        {"nameless", "names no run_id inside of a script"},
-    };
-    if (reply->type != RL_REPLY_ARRAY || reply->count != 3 ||
-        !rl_part_is(reply, 0, init->master[node].nonce, RL_NONCE_LEN))
-        return "answered something that was not asked for";
-    if (rl_part_is(reply, 1, "done", 4))
-        return NULL;
-    init->refused++;
-    for (size_t i = 0; i < sizeof(stands) / sizeof(stands[0]); i++) {
-        if (rl_part_is(reply, 1, stands[i][0], strlen(stands[i][0])))
-            return stands[i][1];
-    }
-    return "answered something that was not asked for";
-}
-
 /* The reply of fence_join.lua. NULL: its certificate, or its loss, is known. */
 static const char *read_certificate(struct init *init, unsigned node,
                                     const struct rl_reply *reply)
@@ -114,7 +91,10 @@ static const char *read_certificate(struct init *init, unsigned node,
     struct rl_certificate *certificate = &init->master[node].certificate;
     const char *why = fence_look_heard(init->master[node].nonce, reply, certificate);
     if (!why && !rl_is_certified(certificate) && strlen(certificate->id) != RL_LOSS_LEN)
-        why = "is a replica, or names no run_id inside of a script";
+        why = "it is a replica, or names no run_id inside of a script";
+    if (!why && !rl_is_certified(certificate) && init->master[node].step == CERTIFYING)
+        why = "it took no certificate: it lost keys anew, or the user lacks +get, which redlock "
+              "status --acl --kinds init prints";
     return why;
 }
 
@@ -131,7 +111,7 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
     if (init->master[node].step == LOOKING) {
         init->master[node].marked = reply->type != RL_REPLY_INTEGER || reply->part[0].integer;
     } else if (init->master[node].step == MARKING) {
-        why = not_marked(init, node, reply);
+        why = init_not_marked(init->master[node].nonce, reply, &init->master[node].stands);
     } else if (init->master[node].step >= FINDING) {
         why = read_certificate(init, node, reply);
     }
@@ -146,8 +126,9 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
 static void on_failure(void *context, unsigned node, const char *why)
 {
     struct init *init = context;
+    enum step step = init->master[node].step;
     init->master[node].failed = true;
-    snprintf(init->master[node].why, sizeof(init->master[node].why), "%s", why);
+    init_why(step >= MARKING, step >= FINDING, why, init->master[node].why);
 }
 
 /* ---- who may be marked ------------------------------------------------------------------ */
@@ -237,7 +218,7 @@ static int certify_above(struct init *init)
     unsigned n = node_ask_config(init->nodes)->node_count;
     for (unsigned i = 0; i < n; i++) {
         if (init->master[i].failed)
-            cli_say(cli, "%s was left as it is: it %s", label(init, i), init->master[i].why);
+            cli_say(cli, "%s was left as it is: %s", label(init, i), init->master[i].why);
         uint64_t greatest = init->master[i].certificate.greatest;
         if (!is_certified(init, i) || greatest <= (uint64_t)cli->tokens_above)
             continue;
@@ -255,6 +236,7 @@ static int certify_above(struct init *init)
 static int mark_all(struct init *init)
 {
     unsigned n = node_ask_config(init->nodes)->node_count, marked = 0, wanted = 0;
+    bool stands = false;
     for (unsigned i = 0; i < n; i++) {
         if (is_chosen(init, i))
             init->master[i].step = MARKING;
@@ -268,15 +250,18 @@ static int mark_all(struct init *init)
         wanted++;
         bool is_marked = init->master[i].step == DONE && !init->master[i].failed;
         marked += is_marked;
+        stands = stands || init->master[i].stands;
         if (!is_marked)
-            cli_say(init->cli, "%s was left as it is: it %s", label(init, i),
+            cli_say(init->cli, "%s %s: %s", label(init, i),
+                    init->master[i].step > MARKING ? "is marked and not certified"
+                                                   : "was left as it is",
                     init->master[i].why);
     }
     if (!init->cli->json)
         printf("%u of %u masters marked\n", marked, wanted);
     if (marked == wanted)
         return cli_flush(init->cli);
-    return init->refused > 0 ? CLI_KIND : CLI_NO_QUORUM;
+    return stands ? CLI_KIND : CLI_NO_QUORUM;
 }
 
 static int look(struct init *init)

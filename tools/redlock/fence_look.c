@@ -28,7 +28,7 @@ const char *fence_look_heard(const char nonce[RL_NONCE_LEN], const struct rl_rep
 {
     struct rl_certificate told;
     if (!rl_certificate_read(reply, nonce, &told))
-        return "answered something that was not asked for";
+        return "it answered something that was not asked for";
     *ret_certificate = told;
     return NULL;
 }

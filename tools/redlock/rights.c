@@ -14,7 +14,8 @@
 
 static const char *const words[RIGHTS_USES] = {"plain",      "reentrant", "fair",
                                                "read-write", "fenced",    "inspect",
-                                               "status",     "wake-ups",  "connections"};
+                                               "status",     "wake-ups",  "connections",
+                                               "init"};
 
 /* Only where there is such a thing. */
 enum condition { ALWAYS, WITH_DB, WITH_GUARD, WITHOUT_GUARD, WITH_MARKER, WITH_LISTS,
@@ -36,6 +37,7 @@ struct right {
 #define I RIGHTS_INSPECT
 #define WAKE RIGHTS_WAKE
 #define CONNECT RIGHTS_CONNECT
+#define INIT RIGHTS_INIT
 
 static const struct right rights[] = {
     {"~n", "EVAL x 1 ~n", P, P, 0, ALWAYS},
@@ -130,6 +132,12 @@ static const struct right rights[] = {
     {"+client|list", "CLIENT LIST", RIGHTS_STATUS, RIGHTS_STATUS, 0, ALWAYS},
     {"+config|get", "CONFIG GET x", RIGHTS_STATUS, RIGHTS_STATUS, 0, WITHOUT_GUARD},
     {"+acl|dryrun", "ACL DRYRUN x x", RIGHTS_STATUS, RIGHTS_STATUS, 0, WITHOUT_GUARD},
+    {"~" RL_MARKER_KEY, "EVAL x 1 " RL_MARKER_KEY, INIT, INIT, 0, ALWAYS},
+    {"~" RL_QUARANTINE_KEY, "EVAL x 1 " RL_QUARANTINE_KEY, INIT, INIT, 0, ALWAYS},
+    {"~" RL_LISTS_KEY, "EVAL x 1 " RL_LISTS_KEY, INIT, INIT, 0, ALWAYS},
+    {"~" RL_FENCING_KEY, "EVAL x 1 " RL_FENCING_KEY, INIT, INIT, 0, ALWAYS},
+    {"+exists", "EXISTS " RL_MARKER_KEY, INIT, INIT, 0, ALWAYS},
+    {"+dbsize", "DBSIZE", INIT, INIT, 0, ALWAYS},
 };
 _Static_assert(sizeof(rights) / sizeof(rights[0]) <= RIGHTS_MAX, "RIGHTS_MAX");
 

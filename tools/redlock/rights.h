@@ -17,12 +17,13 @@ enum {
     RIGHTS_STATUS = 1 << 6,
     RIGHTS_WAKE = 1 << 7,    /* waiters need not poll */
     RIGHTS_CONNECT = 1 << 8, /* what clients do beside locks */
+    RIGHTS_INIT = 1 << 9,    /* of an operator */
 };
-#define RIGHTS_USES 9
+#define RIGHTS_USES 10
 
 /* Every client needs these, and status takes plain locks. */
 #define RIGHTS_ALWAYS (RIGHTS_PLAIN | RIGHTS_WAKE | RIGHTS_CONNECT)
-#define RIGHTS_ALL ((1 << RIGHTS_USES) - 1)
+#define RIGHTS_ALL ((1 << RIGHTS_USES) - 1 - RIGHTS_INIT) /* of clients */
 
 /* "plain", "fair", ... of one bit, by its number. */
 const char *rights_word(unsigned number);
@@ -41,7 +42,7 @@ struct rights_use {
     bool db;     /* a database other than 0 */
 };
 
-#define RIGHTS_MAX 96
+#define RIGHTS_MAX 104
 
 /* How many rights there are. */
 unsigned rights_count(void);

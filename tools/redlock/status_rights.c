@@ -269,7 +269,8 @@ void status_rights_check(const struct status_rights *rights, const struct rights
 {
     struct line missing = {.len = 0};
     unsigned must = named
-                        ? use->uses & ~(unsigned)(RIGHTS_WAKE | RIGHTS_CONNECT | RIGHTS_STATUS)
+                        ? use->uses & ~(unsigned)(RIGHTS_WAKE | RIGHTS_CONNECT | RIGHTS_STATUS |
+                                                 RIGHTS_INIT)
                         : RIGHTS_PLAIN;
     if (rights->denied) {
         fail(ret_check, takes ? trap : "locks can't be taken, extended or released there",

@@ -21,7 +21,8 @@ if not over and redis.call('EXISTS', KEYS[1]) == 1 then
 elseif not over and redis.call('EXISTS', KEYS[2]) == 1 then
   return {ARGV[1], 'quarantine', 1}
 end
-local keys = redis.call('DBSIZE') - redis.call('EXISTS', unpack(KEYS))
+local ours = redis.call('EXISTS', unpack(KEYS))
+local keys = redis.call('DBSIZE') - ours
 if keys > 0 then
   return {ARGV[1], 'keys', keys}
 end
