@@ -90,6 +90,9 @@ bool bench_library_await(struct bench_library *library)
             print_unready(&status);
             return false;
         }
+        /* A look marks no new master: a client that wants votes does. */
+        if (library_acquire(library))
+            library_release(library);
         bench_sleep_ms(5);
     }
 }
