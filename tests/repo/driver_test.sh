@@ -7,7 +7,7 @@
 . "${srcdir:-.}/tests/support/shell_rig.sh"
 root=$(cd "${srcdir:-.}" && pwd) || exit 99
 make_work rl-driver
-unset STALL_MS CROWD_MS
+unset STALL_MS CROWD_MS FLAKY_DIR
 cd "$work" || exit 99
 mkdir -p tests/support
 

@@ -31,8 +31,8 @@ static void write_all(int fd, const char *bytes, size_t len)
 }
 
 /* The line begins with "redlock: ". */
-static void say(const struct cli *cli, char line[LINE_MAX_BYTES], const char *format,
-                va_list arguments)
+__attribute__((format(printf, 3, 0))) static void
+say(const struct cli *cli, char line[LINE_MAX_BYTES], const char *format, va_list arguments)
 {
     static const char prefix[] = "redlock: ";
     size_t len = sizeof(prefix) - 1;

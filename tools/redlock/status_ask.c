@@ -51,8 +51,8 @@ static int64_t clock_ns(clockid_t clock)
 static void on_failure(void *context, unsigned node, const char *why)
 {
     struct status_facts *facts = &((struct status_ask *)context)->asked[node].facts;
-    for (int i = 0; i < STATUS_QUESTIONS; i++)
-        status_facts_unanswered(facts, i, why);
+    for (unsigned i = 0; i < STATUS_QUESTIONS; i++)
+        status_facts_unanswered(facts, (enum status_question)i, why);
 }
 
 static void unlisted(struct status_facts *facts, const char *why, bool for_good)
