@@ -150,8 +150,8 @@ static const char *const no_marks[] = {"",
                                        "n5-ttl30000-",
                                        "n5-ttl30000-drift10000 guard",
                                        "n5-ttl30000-drift10000_guard",
-                                       "n5-ttl30000-0123456789012345678901234567890123456789"
-                                       "012345678901",
+                                       /* of 64 bytes */
+                                       "n5-ttl30000-0123456789012345678901234567890123456789012345678901",
                                        "xn5-ttl30000-drift10000-guard-00000002"};
 
 START_TEST(what_is_no_mark_is_deleted)
