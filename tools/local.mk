@@ -13,7 +13,7 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/cli_values.c %D%/redlock/cli_format_view.c %D%/redlock/holder_ask.c %D%/redlock/holder_ask.h \
 	%D%/redlock/holder_clients.c %D%/redlock/holder_clients.h \
 	%D%/redlock/client_list.c %D%/redlock/client_list.h %D%/redlock/cmd_inspect.c %D%/redlock/cmd_lock.c \
-	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_init.c %D%/redlock/init_text.c %D%/redlock/cmd_status.c \
+	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_init.c %D%/redlock/init_text.c %D%/redlock/init_text.h %D%/redlock/cmd_status.c \
 	%D%/redlock/node_ask.c %D%/redlock/node_ask.h %D%/redlock/status_ask.c \
 	%D%/redlock/status_setup.c \
 	%D%/redlock/fence_look.c %D%/redlock/fence_look.h \
