@@ -45,6 +45,6 @@ install-data-hook:
 	  echo ".so man3/$${alias#*:}.3" > "$(DESTDIR)$(man3dir)/$${alias%:*}.3" || exit 1; \
 	done
 uninstall-hook:
-	@for alias in $(man_aliases); do \
+	@for alias in $(man_aliases) $(man_structs); do \
 	  rm -f "$(DESTDIR)$(man3dir)/$${alias%:*}.3"; \
 	done
