@@ -150,19 +150,25 @@ static bool will_be_woken(uint64_t silent, const struct rl_wait_view *view)
     return is_majority(known & view->listening, view);
 }
 
+/* Before that, no word begins a round, so that rounds cost a bounded number. A minority's word
+ * waits as well: others that follow in its grace make it a majority's. */
+static int64_t paid_for_ns(const struct rl_wait_view *view)
+{
+    return view->waking->paid_ns - RL_WAKES_BURST * RL_WAKE_EACH_NS;
+}
+
 /* When a round for a minority's word may begin: not before hint_ns. */
 static int64_t hinted_ns(const struct rl_wait_view *view, int64_t soon_ns)
 {
     assert(view->waking && soon_ns > 0);
-    return rl_later_ns(soon_ns, view->waking->hint_ns);
+    return rl_later_ns(rl_later_ns(soon_ns, view->waking->hint_ns), paid_for_ns(view));
 }
 
 /* When a round for a majority's word may begin. */
 static int64_t majority_wakes_ns(const struct rl_wait_view *view)
 {
     assert(is_majority(view->waking->wakes, view));
-    return rl_later_ns(view->now_ns,
-                       view->waking->paid_ns - RL_WAKES_BURST * RL_WAKE_EACH_NS);
+    return rl_later_ns(view->now_ns, paid_for_ns(view));
 }
 
 /* Wake-ups of a majority prove the release on a majority. Fewer may be stray, or all that will

@@ -106,6 +106,21 @@ START_TEST(majority_costs_bounded_number_of_rounds_until_lock_is_had)
 }
 END_TEST
 
+/* Its grace would end sooner, and others that speak in it make it a majority's. */
+START_TEST(minority_waits_for_what_majority_has_cost)
+{
+    for (unsigned rounds = 0; rounds <= RL_WAKES_BURST; rounds++) {
+        rl_waking_message(&waking, 0, view.now_ns);
+        rl_waking_message(&waking, 1, view.now_ns);
+        rl_waking_round(&waking, view.n, false, &prng, view.now_ns);
+    }
+    rl_waking_message(&waking, 0, view.now_ns);
+    rest.until_ns = INT64_MAX;
+    ck_assert_int_eq(rl_pause_turn(&rest, RL_TURN_WOKEN, &view), RL_ROUND_SOONER);
+    ck_assert_int_ge(rest.until_ns, view.now_ns + RL_WAKE_EACH_NS);
+}
+END_TEST
+
 /* It probes if a majority will wake it, and polls if not: then it asks much sooner. */
 START_TEST(queued_waiter_probes_and_other_one_polls)
 {
@@ -291,6 +306,7 @@ int main(void)
     tcase_add_test(tcase, majority_begins_round_at_once_and_minority_after_grace);
     tcase_add_test(tcase, minority_costs_fewer_and_fewer_rounds);
     tcase_add_test(tcase, majority_costs_bounded_number_of_rounds_until_lock_is_had);
+    tcase_add_test(tcase, minority_waits_for_what_majority_has_cost);
     tcase_add_test(tcase, queued_waiter_probes_and_other_one_polls);
     tcase_add_test(tcase, majority_that_spoke_meanwhile_ends_pause);
     tcase_add_test(tcase, pause_ends_when_enough_keys_run_out);
