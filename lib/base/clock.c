@@ -79,7 +79,7 @@ static bool lost_time(struct rl_clock *clock, int64_t least_ns, int64_t added_ns
 {
     int64_t lead_ns = atomic_load(&clock->lead_ns);
     if (least_ns > lead_ns + WALL_GRAIN_NS) {
-        /* In this order: nobody may compare with the new lead in the old epoch. */
+        /* The epoch is raised first: else a thread might see the new lead in the old epoch. */
         atomic_compare_exchange_strong(&clock->added_ns, &added_ns, added_ns + 1);
         atomic_store(&clock->lead_ns, lead_most_ns());
         return true;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No struct of any version comes near: a size above it was never set. */
+/* No version of any struct is as large as this, so a caller with a greater size never set it. */
 #define SIZE_MAX_KNOWN 4096
 
 static size_t size_of(const void *given)

@@ -68,7 +68,8 @@ int rl_config_take_given(const redlock_config *whole, size_t index, redlock_node
                          redlock_error *error)
 {
     assert(index < whole->node_count);
-    /* The application's own array: its elements are as far apart as they are large there. */
+    /* The application's own array: the distance between two elements is the struct's size in
+     * the application's version of the header. */
     size_t stride = whole->nodes[0].size;
     const void *at = (const char *)whole->nodes + index * stride;
     size_t size = 0;

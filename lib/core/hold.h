@@ -44,7 +44,7 @@ struct rl_hold {
 
     /* Sets of nodes, per slot where the link counts. */
     uint64_t maybe_set; /* a request that sets the key was sent: it may exist */
-    uint64_t uncertain; /* a reply on one link says nothing of the other link */
+    uint64_t uncertain; /* asked on both links: a refusal on one does not prove the key absent */
     uint64_t acquire_inflight[RL_SLOTS]; /* an acquire, extend or retake awaits its reply */
     uint64_t this_round[RL_SLOTS];       /* of these, sent in the round that is open */
     uint64_t release_inflight[RL_SLOTS]; /* a release awaits its reply */

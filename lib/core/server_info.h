@@ -1,9 +1,9 @@
 /* server_info.h - INFO's reply, and whether the master may vote by it. Core: pure.
  *
- * The restart guard: a master that came back without its keys must not vote for a lease of
- * max-ttl. By then every lease that could rest on a lost key has expired. It votes iff it has
- * been up for long enough, or if this client has seen the same process (run_id) for long
- * enough. The process must not have been a replica in that time, which has its master's keys,
+ * The restart guard: a master that came back without its keys casts no vote until max-ttl has
+ * passed since its restart. By then every lease that could rest on a lost key has expired. It
+ * votes iff it has been up for long enough, or if this client has seen the same process
+ * (run_id) for long enough. The process must not have been a replica in that time, which has its master's keys,
  * nor loading other keys. A second less would be unsafe, and INFO may report up to a second too
  * much uptime, hence the - 1.
  */

@@ -163,7 +163,7 @@ void rl_lease_on_vote(struct rl_lease *lease, struct rl_node *node, enum rl_verb
 {
     bool grant = vote_reply->vote == RL_VOTE_YES && lease->hold.phase == RL_HOLD_ASKING;
     assert(lease->refs > 0);
-    /* The call is far away in memory: leave it alone if this is no news for it. */
+    /* A call is not touched for a vote that it ignores, because that would be a cache miss. */
     if (!lease->query && (verb == RL_RELEASE || (grant && lease->quiet)))
         return;
     if (lease->call && lease->call->on_vote)

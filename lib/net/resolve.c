@@ -165,7 +165,8 @@ static void *look_up(void *argument)
             snprintf(lookup->why, sizeof(lookup->why), "%s", gai_strerror(error));
         lookup->state = RL_LOOKUP_FAILED;
     }
-    /* Under the lock: once the caller has abandoned it, the descriptor may be another file. */
+    /* Under the lock: a caller that has given up may have closed wake_fd, and its number may
+     * be reused. */
     if (lookup->wake_fd >= 0)
         while (write(lookup->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
             continue;

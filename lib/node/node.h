@@ -71,7 +71,7 @@ struct rl_node_events {
                    const struct rl_reply *reply, int64_t now_ns);
     /* What it granted before may be lost there, while others may not know yet. */
     void (*voided)(void *owner, struct rl_node *node, int64_t now_ns);
-    /* Some of its clients have that node list, which is another one than ours. */
+    /* Another client of this master uses another node list. */
     void (*disagrees)(void *owner, struct rl_node *node, const struct rl_list_mark *other);
     /* It told its certificate (certify.h); an empty one: it could not. */
     void (*certified)(void *owner, struct rl_node *node, const struct rl_certificate *told,

@@ -103,7 +103,7 @@ static const char *guarded_why(struct rl_node *node, int64_t now_ns)
     return node->waits;
 }
 
-/* It votes, and yet there may be something to tell. */
+/* The warning about a node that votes, or "". */
 static const char *ready_why(struct rl_node *node, int64_t now_ns)
 {
     if (node->why[0])
