@@ -57,19 +57,22 @@ $(check_tests): private LINK = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LD
 $(check_tests): private LDADD = $(test_archives) .libs/libredlock-core.a $(CHECK_LIBS) $(DEPS_LIBS)
 
 # Loaded into programs by tests that set their clock back.
-CLEANFILES += %D%/support/boot_clock.so
-EXTRA_DIST += %D%/support/boot_clock.c
+CLEANFILES += %D%/support/boot_clock.so %D%/support/two_families.so
+EXTRA_DIST += %D%/support/boot_clock.c %D%/support/two_families.c
 EXTRA_DIST += %D%/support/other_malloc.c %D%/support/other_names.c
 %D%/support/boot_clock.so: %D%/support/boot_clock.c config_auto.h
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC \
 	  -shared -o $@ $(srcdir)/%D%/support/boot_clock.c
+%D%/support/two_families.so: %D%/support/two_families.c config_auto.h
+	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC \
+	  -shared -o $@ $(srcdir)/%D%/support/two_families.c
 EXTRA_%C%_faults_test_peer_cases_clock_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_faults_test_master_clocks_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_locks_fence_test_fencing_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_locks_fence_test_fencing_strict_DEPENDENCIES = bin/server_clock.so
 EXTRA_%C%_programs_test_cli_assume_DEPENDENCIES = bin/server_clock.so bin/redlock
 EXTRA_%C%_programs_test_cli_tls_DEPENDENCIES = bin/redlock
-EXTRA_%C%_programs_test_cli_two_servers_DEPENDENCIES = bin/redlock
+EXTRA_%C%_programs_test_cli_two_servers_DEPENDENCIES = bin/redlock %D%/support/two_families.so
 EXTRA_%C%_programs_test_cli_blind_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_replay_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_lists_DEPENDENCIES = bin/redlock
@@ -197,7 +200,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_cli_blind \
 	%D%/programs/test_cli_tls \
 	%D%/programs/test_cli_two_servers \
-	%D%/core/test_sightings %D%/faults/test_two_servers \
+	%D%/core/test_sightings %D%/faults/test_two_addresses %D%/faults/test_two_servers \
 	%D%/programs/test_cli_json \
 	%D%/programs/test_cli_schema \
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \

@@ -79,6 +79,14 @@ void rl_retry_lost(struct rl_retry *retry, struct rl_prng *prng, int64_t up_ns, 
         retry->at_ns += rl_backoff_calm_ns(&retry->backoff, prng);
 }
 
+void rl_retry_anew(struct rl_retry *retry, int64_t now_ns)
+{
+    retry_assert(retry);
+    accepted(retry);
+    retry->failures = 0;
+    retry->at_ns = now_ns;
+}
+
 void rl_retry_excuse(struct rl_retry *retry, int64_t now_ns)
 {
     retry_assert(retry);

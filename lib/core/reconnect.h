@@ -36,6 +36,9 @@ void rl_retry_refused(struct rl_retry *retry, struct rl_prng *prng, int64_t now_
  * answers and then hangs up again and again. */
 void rl_retry_lost(struct rl_retry *retry, struct rl_prng *prng, int64_t up_ns, int64_t now_ns);
 
+/* It has answered, and is to be connected to once more, at once. */
+void rl_retry_anew(struct rl_retry *retry, int64_t now_ns);
+
 /* Nobody polled since the connect began: whatever its result, try again at once (driven.h). */
 void rl_retry_excuse(struct rl_retry *retry, int64_t now_ns);
 

@@ -7,6 +7,7 @@
 #include "config_auto.h"
 
 #include "engine/certify.h"
+#include "node/node_met.h"
 
 #include <assert.h>
 #include <string.h>
@@ -14,10 +15,12 @@
 #define AGAIN_NS RL_NS_PER_S
 
 /* May its counters be trusted? It need not vote: what it knows of tokens rests on no guard and no
- * clock, and a replica's script says what it is. */
-static bool vouches(const struct rl_node *node)
+ * clock, and a replica's script says what it is. Where two servers answer, tokens that were taken
+ * from the one are not known to the other. */
+static bool vouches(const struct rl_node *node, int64_t now_ns)
 {
-    return node->mode == RL_UP && rl_is_certified(&node->fence.certificate);
+    return node->mode == RL_UP && rl_is_certified(&node->fence.certificate) &&
+           !rl_node_may_be_two(node, now_ns);
 }
 
 static bool has_loss(const struct rl_node *node)
@@ -27,12 +30,12 @@ static bool has_loss(const struct rl_node *node)
 }
 
 /* Those that vouch, and are different servers. Of two that may be one, the first counts. */
-static uint64_t vouching(const redlock *client)
+static uint64_t vouching(const redlock *client, int64_t now_ns)
 {
     uint64_t nodes = 0;
     for (unsigned i = 0; i < client->nodes.n; i++) {
         const struct rl_node *node = &client->nodes.all[i];
-        bool counts = vouches(node);
+        bool counts = vouches(node, now_ns);
         for (uint64_t rest = nodes; counts && rest; rest &= rest - 1)
             counts = !rl_may_be_one_server(node, &client->nodes.all[rl_first(rest)]);
         nodes |= counts ? rl_bit(i) : 0;
@@ -85,7 +88,7 @@ void rl_certify_go_on(redlock *client, int64_t now_ns)
         (certifying->on && now_ns < certifying->again_ns))
         return;
     certifying->on = false;
-    uint64_t others = vouching(client);
+    uint64_t others = vouching(client, now_ns);
     bool enough = rl_count(others) >= rl_quorum_needed(client->nodes.n);
     while (!certifying->on && (lost = next_lost(client, enough, now_ns))) {
         int64_t again_ns =
@@ -110,7 +113,7 @@ static void tell_floor(redlock *client, int64_t now_ns)
     int64_t since_ns[REDLOCK_NODES_MAX];
     for (unsigned i = 0; i < client->nodes.n; i++)
         since_ns[i] = client->nodes.all[i].since_ns;
-    if (certifying->on && rl_certifying_decide(certifying, vouching(client), since_ns,
+    if (certifying->on && rl_certifying_decide(certifying, vouching(client, now_ns), since_ns,
                                                rl_quorum_needed(client->nodes.n)))
         rl_node_fence_again(&client->nodes.all[certifying->node], "certify", certifying->loss,
                             certifying->floor, now_ns);

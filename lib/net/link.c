@@ -91,6 +91,23 @@ void rl_link_abort(struct rl_link *link)
     rl_link_close(link);
 }
 
+void rl_link_set_order(struct rl_link *link, rl_order_fn *order, void *context)
+{
+    link->order = order;
+    link->order_context = context;
+}
+
+const struct rl_addresses *rl_link_addresses(const struct rl_link *link)
+{
+    return &link->addresses;
+}
+
+const struct rl_address *rl_link_address(const struct rl_link *link)
+{
+    assert(link->state == RL_LINK_OPEN);
+    return link->next_address > 0 ? &link->addresses.list[link->next_address - 1] : NULL;
+}
+
 enum rl_link_state rl_link_state(const struct rl_link *link)
 {
     return link->state;

@@ -47,6 +47,18 @@ struct rl_link *rl_link_new(const struct rl_node_config *node, struct rl_tls_con
                             int epoll_fd, int wake_fd, void *tag);
 void rl_link_free(struct rl_link *link); /* closes first; NULL is allowed */
 
+/* Called with the addresses of the name before the first one is tried: they are tried in the
+ * order that it leaves. */
+struct rl_address;
+struct rl_addresses;
+typedef void rl_order_fn(void *context, struct rl_addresses *addresses);
+void rl_link_set_order(struct rl_link *link, rl_order_fn *order, void *context);
+
+/* OPEN: the addresses that were found, and the one of them that it leads to; NULL: a unix
+ * socket. */
+const struct rl_addresses *rl_link_addresses(const struct rl_link *link);
+const struct rl_address *rl_link_address(const struct rl_link *link);
+
 /* Begin to connect; everything up to OPEN must be done by `deadline_ns` (boottime).
  * The link must be IDLE. May go to FAILED at once. */
 void rl_link_open(struct rl_link *link, int64_t now_ns, int64_t deadline_ns);

@@ -163,6 +163,8 @@ static void connect_next(struct rl_link *link, int64_t now_ns)
 static void connect_first(struct rl_link *link, int64_t now_ns)
 {
     assert(link->addresses.count > 0);
+    if (link->order)
+        link->order(link->order_context, &link->addresses);
     link->next_address = 0;
     connect_next(link, now_ns);
 }

@@ -48,6 +48,8 @@ struct rl_link {
     struct rl_lookup *lookup;
     struct rl_addresses addresses; /* the last that were found */
     unsigned next_address;
+    rl_order_fn *order; /* NULL: as they were found */
+    void *order_context;
 
     char where[RL_LINK_WHERE_MAX]; /* the address tried now, or last */
     char text[RL_LINK_TEXT_MAX];

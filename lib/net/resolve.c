@@ -40,12 +40,20 @@ static bool same_address(const struct rl_address *a, const struct sockaddr *b, s
     return a->len == len && memcmp(&a->as, b, len) == 0;
 }
 
+bool rl_address_is(const struct rl_address *a, const struct rl_address *b)
+{
+    return same_address(a, &b->as.any, b->len);
+}
+
 static void keep(struct rl_addresses *addresses, const struct addrinfo *info)
 {
     for (unsigned i = 0; i < addresses->count; i++)
         if (same_address(&addresses->list[i], info->ai_addr, info->ai_addrlen))
             return;
-    assert(addresses->count < RL_ADDRESSES_MAX);
+    if (addresses->count == RL_ADDRESSES_MAX) {
+        addresses->more = true;
+        return;
+    }
     struct rl_address *address = &addresses->list[addresses->count++];
     address->len = info->ai_addrlen;
     memcpy(&address->as, info->ai_addr, info->ai_addrlen);
@@ -76,8 +84,6 @@ static void interleave(const struct addrinfo *found, struct rl_addresses *ret_ad
     };
     memset(ret_addresses, 0, sizeof(*ret_addresses));
     for (unsigned i = 0; turn[0] || turn[1]; i ^= 1) {
-        if (ret_addresses->count == RL_ADDRESSES_MAX)
-            break;
         if (!turn[i])
             continue;
         keep(ret_addresses, turn[i]);
@@ -119,6 +125,14 @@ void rl_address_text(const struct rl_address *address, char *ret_text, size_t si
         snprintf(ret_text, size, "[%s]:%s", host, service);
     else
         snprintf(ret_text, size, "%s:%s", host, service);
+}
+
+void rl_addresses_turn(void *unused, struct rl_addresses *addresses)
+{
+    const struct rl_addresses found = *addresses;
+    (void)unused;
+    for (unsigned i = 0; i < found.count; i++)
+        addresses->list[i] = found.list[found.count - 1 - i];
 }
 
 bool rl_resolve_numeric(const char *host, int port, struct rl_addresses *ret_addresses)

@@ -26,6 +26,7 @@ struct rl_address {
 /* In the order in which they should be tried. */
 struct rl_addresses {
     unsigned count;
+    bool more; /* the name has others besides */
     struct rl_address list[RL_ADDRESSES_MAX];
 };
 
@@ -33,6 +34,11 @@ struct rl_addresses {
 
 /* "127.0.0.1:6379", "[::1]:6379". */
 void rl_address_text(const struct rl_address *address, char *ret_text, size_t size);
+
+bool rl_address_is(const struct rl_address *a, const struct rl_address *b);
+
+/* The last one first (rl_order_fn). */
+void rl_addresses_turn(void *unused, struct rl_addresses *addresses);
 
 /* True where `host` is an address and needs no look-up. */
 bool rl_resolve_numeric(const char *host, int port, struct rl_addresses *ret_addresses);

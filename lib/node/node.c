@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -48,6 +49,7 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
             rl_node_done(node, false);
             return REDLOCK_ENOMEM;
         }
+        rl_link_set_order(slot->connection.link, rl_node_order_addresses, node);
     }
     return 0;
 }
@@ -57,7 +59,9 @@ void rl_node_done(struct rl_node *node, bool in_child)
     for (unsigned i = 0; i < RL_SLOTS; i++)
         rl_connection_done(&node->slot[i].connection, in_child);
     rl_tls_context_free(node->tls);
+    free(node->addresses);
     node->tls = NULL;
+    node->addresses = NULL;
 }
 
 static void connect_now(struct rl_node *node, int64_t now_ns)
@@ -223,7 +227,7 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
                                rl_session_silence(node->mode != RL_CONNECTING));
         break;
     case RL_UP:
-        if (now_ns >= node->ask_info_ns && rl_node_doubtful(node, now_ns)) {
+        if (now_ns >= node->ask_info_ns && rl_node_may_be_two(node, now_ns)) {
             rl_node_meet_again(node, now_ns);
             break;
         }

@@ -27,6 +27,7 @@
 #include "core/sightings.h"
 #include "net/tls.h"
 #include "net/connection.h"
+#include "node/node_addresses.h"
 #include "node/node_fence.h"
 #include "node/node_lists.h"
 
@@ -136,6 +137,7 @@ struct rl_node {
     bool info_told;              /* INFO was answered; the marker's reply comes next */
     struct rl_sightings sightings; /* who answers at this address, on any connection */
     char met[RL_RUN_ID_SIZE];      /* by the INFO on this one; never shown */
+    struct rl_node_addresses *addresses; /* of its name; NULL: it has one */
     bool unsettled; /* another connection met another process: who lives is asked */
     bool forgot; /* it may have lost keys since the locks that are held were last filled in */
     struct rl_marker marker;
@@ -145,7 +147,7 @@ struct rl_node {
     enum rl_fitness fitness;
     struct rl_clock_watch clock_watch;
     int64_t info_epoch;    /* of our clock, when INFO was sent last */
-    int64_t clock_void_ns; /* when its clock was last found to have stepped forward; 0: never */
+    int64_t clock_void_ns; /* when its clock was last found to be set forward; 0: never */
     /* duplicates.c, by the connection in use: */
     int duplicate_of;      /* the node that votes for the same server; -1: none */
     bool duplicate_proven; /* false: it has the same run_id, and the proof is open */
@@ -164,7 +166,6 @@ struct rl_node {
     char why[192];       /* DOWN, UNFIT: the reason; UP: a warning or empty */
     char waits[192];     /* GUARDED by a quarantine: the reason, with the time that is left */
     char clock_why[192]; /* what was last found of its clock */
-
     /* The last refusal of the server itself, as its error or INFO says. */
     char refusal[160]; /* empty: nothing so far */
     int64_t refused_ns;
@@ -262,7 +263,6 @@ bool rl_node_has_oneway_pending(struct rl_node *node); /* is one in flight? */
 /* Queue a request of duplicates.c. False: as above. The reply comes with the nonce. */
 bool rl_node_prove(struct rl_node *node, enum rl_request_type what, const struct rl_out *out,
                    const char nonce[RL_NONCE_LEN], int64_t now_ns);
-
 /* node_presence.c: does it vote now? Note since when it does not, and why; log what is due. */
 void rl_node_look(struct rl_node *node, int64_t now_ns);
 

@@ -186,12 +186,15 @@ static void judge_info(struct rl_node *node, int64_t now_ns)
     node->why[0] = '\0';
     const char *unfit_why = rl_info_unfit(info);
     const char *refusal = rl_info_refusal(info);
+    const char *unmet = rl_node_unmet_address(node);
     if (refusal)
         rl_node_refuses(node, refusal, now_ns);
     if (unfit_why)
         unfit(node, now_ns, unfit_why);
     else if (rl_node_doubtful(node, now_ns))
         rl_node_doubt(node, now_ns);
+    else if (unmet)
+        unfit(node, now_ns, unmet);
     else if (!info->run_id[0] && node->settings->guard)
         unfit(node, now_ns,
               "INFO names no run_id, so a restart could not be seen: no vote");
@@ -215,12 +218,15 @@ static bool is_denied(const struct rl_reply *error)
 static void info_denied(struct rl_node *node, const char *text, int64_t now_ns)
 {
     char shown[120], why[sizeof(node->why)];
+    const char *unmet = rl_node_unmet_address(node);
     rl_text_escape(shown, sizeof(shown), text, strlen(text)); /* cuts no character */
     rl_info_parse("", 0, &node->info), node->run_id_shown[0] = '\0'; /* nothing is known */
     if (node->settings->guard) {
         snprintf(why, sizeof(why),
                  "INFO was refused, so a restart could not be seen: no vote (%s)", shown);
         unfit(node, now_ns, why);
+    } else if (unmet) {
+        unfit(node, now_ns, unmet);
     } else {
         set_fitness(node, RL_FIT);
         snprintf(node->why, sizeof(node->why), "warning: INFO was refused (%s)", shown);

@@ -155,7 +155,11 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
         } else {
             rl_node_unmet(node);
         }
-        rl_node_take_info(node, reply, text, now_ns);
+        if (rl_node_met_at_address(node) && node->mode != RL_UP &&
+            !rl_node_doubtful(node, now_ns))
+            rl_node_ask_next_address(node, now_ns);
+        else
+            rl_node_take_info(node, reply, text, now_ns);
         break;
     case RL_REQUEST_JOIN:
         rl_node_take_marker(node, inflight, reply, text, now_ns);

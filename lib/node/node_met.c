@@ -33,6 +33,6 @@ void rl_node_met(struct rl_node *node, const char *run_id, int64_t sent_ns, int6
 /* A new connection shows who answers now. */
 void rl_node_meet_again(struct rl_node *node, int64_t now_ns)
 {
-    rl_node_disconnect(node, node->current, now_ns, "%s", rl_two_servers);
+    rl_node_ask_next_address(node, now_ns);
     node->retry.at_ns = now_ns;
 }

@@ -19,6 +19,11 @@ static inline bool rl_node_doubtful(const struct rl_node *node, int64_t now_ns)
 {
     return rl_sightings_two(&node->sightings, node->settings->guard_window_ns, now_ns);
 }
+/* Or were not all addresses of its name compared? */
+static inline bool rl_node_may_be_two(const struct rl_node *node, int64_t now_ns)
+{
+    return rl_node_doubtful(node, now_ns) || rl_node_lacks_address(node);
+}
 void rl_node_meet_again(struct rl_node *node, int64_t now_ns);
 
 /* node_fitness.c: it is GREETING or UP, and has no vote for that reason. */

@@ -84,6 +84,9 @@ static const struct text {
     LASTS("INFO names no run_id, so a restart could not be seen: no vote", "no proxy"),
     LASTS("two servers answer under this name: INFO and the marker are not of one",
           "restart that one"),
+    PASSES("127.0.0.2:6379, another address of its name, does not show the same server: no vote",
+           "by one address"),
+    LASTS("its name has more than 8 addresses: no vote", "by one address"),
     PASSES("loading its data set", "loaded its keys"),
     PASSES("tells no uptime (was its clock set back behind its start?), so each new client "
            "waits for max-ttl: its vote is withheld by the restart guard",

@@ -1,3 +1,4 @@
+/* tags: unsanitized */
 /* test_cli_two_servers.c - redlock status before an address that leads to two masters: each
  * might grant what the other one has granted. */
 #include "config_auto.h"
@@ -5,8 +6,10 @@
 #include "cli_rig.h"
 #include "proxy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct masters *masters;
 static struct proxy *proxy;
@@ -86,6 +89,50 @@ START_TEST(proxy_before_one_server_is_well)
 }
 END_TEST
 
+/* What is started from here on knows a name with an address of each family. */
+static void know_two_families(void)
+{
+    char self[3000], preload[3100];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (len < 0)
+        suite_die("no /proc");
+    self[len] = '\0';
+    *strrchr(self, '/') = '\0';
+    snprintf(preload, sizeof(preload), "%s/../support/two_families.so", self);
+    if (access(preload, R_OK) != 0)
+        suite_die("%s is not built", preload);
+    setenv("LD_PRELOAD", preload, 1);
+}
+
+/* The library compares one address of each family with nothing. The doctor does. */
+START_TEST(addresses_of_both_families_are_compared)
+{
+    struct node_list list = {.len = 0};
+    struct program *program = NULL;
+    bool found = false;
+    char port[16];
+    snprintf(port, sizeof(port), "%d", masters->node[1].tcp_at.port);
+    if (master_do(masters, 3, "CONFIG", "SET", "bind", "::1", "port", port, NULL).type != '+')
+        return; /* this machine has no IPv6 */
+    node_list_line(&list, "guard off\n" CLI_PATIENT);
+    node_list_add(&list, &masters->node[0].unix_at);
+    node_list_line(&list, "node redis://two.example:%s", port);
+    node_list_add(&list, &masters->node[2].unix_at);
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+    know_two_families();
+    int64_t end_ms = now_ms() + CLI_MOMENT_MS;
+    while (!found && now_ms() < end_ms) { /* a server that has just begun may be restarted */
+        if (program)
+            program_free(program);
+        found = is_found(&program);
+    }
+    unsetenv("LD_PRELOAD");
+    ck_assert_msg(found, "%s", program_out(program));
+    expect_found(program);
+    program_free(program);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cli_two_servers");
@@ -94,6 +141,7 @@ int main(void)
     tcase_add_checked_fixture(real, start, stop);
     tcase_add_test(real, balancer_is_no_vote_and_says_why);
     tcase_add_test(real, own_connection_that_meets_another_server_is_told);
+    tcase_add_test(real, addresses_of_both_families_are_compared);
     tcase_add_test(real, proxy_before_one_server_is_well);
     suite_add_tcase(suite, real);
     return suite_run(suite);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/eventfd.h"
 #include "config/config_load.h"
+#include "net/resolve.h"
 #include "net/session.h"
 #include "net/tls.h"
 
@@ -23,7 +24,6 @@
 #include <sys/eventfd.h>
 
 #define EVENTS_MAX 16
-
 enum step { NOT_ADDED, CONNECTING, LOGIN, ASKED, IDLE, FAILED };
 
 struct master {
@@ -225,6 +225,8 @@ void node_ask_add(struct node_ask *asking, unsigned node)
         return;
     }
     master->connection.info_max = CLIENT_LIST_BYTES_MAX;
+    if (asking->questions->backwards)
+        rl_link_set_order(master->connection.link, rl_addresses_turn, NULL);
     rl_link_open(master->connection.link, now_ns,
                  now_ns + asking->config.connect_timeout_ms * RL_NS_PER_MS);
     move(master, 0, now_ns);

@@ -25,6 +25,8 @@ struct node_questions {
     bool (*on_error)(void *context, unsigned node, const char *why);
     /* It can't be asked, refused, or was too late. `why` is printable. */
     void (*on_failure)(void *context, unsigned node, const char *why);
+    /* Begin with the last address of a name? The library has most likely taken the first. */
+    bool backwards;
 };
 
 /* Read the list that the client has used; it may have changed since. NULL: it can't be read, or

@@ -236,7 +236,7 @@ static bool open_nodes(struct status_ask *ask, const struct cli *cli,
                        const redlock_status_report *report)
 {
     static const struct node_questions questions = {next, on_bulk, on_reply, on_error,
-                                                    on_failure};
+                                                    on_failure, .backwards = true};
     ask->nodes = node_ask_open(&questions, ask);
     if (!ask->nodes)
         return false;

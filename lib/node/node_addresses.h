@@ -1,0 +1,38 @@
+/* node_addresses.h - a name with several addresses of one family: does one server answer at all
+ * of them? Clients behind a partition would reach different ones of two servers, and each would
+ * grant what the other one has granted. So the node votes only if each of these addresses was
+ * asked and has shown the process that it is connected to. One that can't be asked may lead to
+ * anybody. One address of IPv4 and one of IPv6 are not compared: many clients have only one of
+ * both. */
+#ifndef RL_NODE_ADDRESSES_H
+#define RL_NODE_ADDRESSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rl_node;
+struct rl_addresses;
+struct rl_node_addresses; /* a node has none while its name has one address */
+
+/* It is connected, and INFO has told who answers. True: a new connection should ask at another
+ * address, before anything is decided. */
+bool rl_node_met_at_address(struct rl_node *node);
+
+/* Was the process that it is connected to not met at each address? Then why it has no vote;
+ * else NULL. */
+const char *rl_node_unmet_address(struct rl_node *node);
+
+/* Hang up: the next connect begins at an address where it was not met. */
+void rl_node_ask_next_address(struct rl_node *node, int64_t now_ns);
+
+/* A connection ends. Was it so that the next address is asked? */
+bool rl_node_goes_on(const struct rl_node *node);
+void rl_node_address_left(struct rl_node *node);
+
+/* The same, without a text. */
+bool rl_node_lacks_address(const struct rl_node *node);
+
+/* The order in which the addresses are tried (rl_order_fn). */
+void rl_node_order_addresses(void *node, struct rl_addresses *addresses);
+
+#endif
