@@ -97,10 +97,10 @@ void rl_node_disconnect(struct rl_node *node, unsigned index, int64_t now_ns,
         memcpy(node->why, why, sizeof(why));
         const struct rl_driven *driven = &node->settings->driven;
         int64_t up_ns = node->mode == RL_UP ? node->since_ns : now_ns;
-        if (rl_node_goes_on(node) && node->mode != RL_UP)
-            rl_retry_anew(&node->retry, now_ns);
-        else if (node->mode != RL_UP && rl_refusal_lasts(why)) /* however late that is read */
+        if (node->mode != RL_UP && rl_refusal_lasts(why)) /* however late that is read */
             rl_retry_refused(&node->retry, node->settings->prng, now_ns);
+        else if (rl_node_goes_on(node) && node->mode != RL_UP)
+            rl_retry_anew(&node->retry, now_ns);
         else if (rl_driven_before(driven, node->retry.begun_ns))
             rl_retry_excuse(&node->retry, now_ns);
         else if (node->mode == RL_UP || rl_driven_unseen(driven, &node->retry))
