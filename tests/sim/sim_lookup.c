@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "sim_fiber.h"
+#include "sim_master.h"
 #include "sim_net.h"
 #include "sim_real.h"
 
@@ -43,6 +44,15 @@ static unsigned master_of(const char *host)
     return number - 1;
 }
 
+static void add(struct lookup *lookup, unsigned server)
+{
+    struct rl_address *address = &lookup->addresses.list[lookup->addresses.count++];
+    address->len = sizeof(address->as.v4);
+    address->as.v4.sin_family = AF_INET;
+    address->as.v4.sin_port = htons((uint16_t)lookup->port);
+    address->as.v4.sin_addr.s_addr = htonl(0x0a000001u + server);
+}
+
 static void find(struct lookup *lookup)
 {
     struct sim_proc *proc = sim_proc();
@@ -54,12 +64,12 @@ static void find(struct lookup *lookup)
     } else if (lookup->master == SIM_MASTERS_MAX) {
         lookup->why = "Name or service not known";
     } else {
-        struct rl_address *address = &lookup->addresses.list[0];
-        lookup->addresses.count = 1;
-        address->len = sizeof(address->as.v4);
-        address->as.v4.sin_family = AF_INET;
-        address->as.v4.sin_port = htons((uint16_t)lookup->port);
-        address->as.v4.sin_addr.s_addr = htonl(0x0a000001u + lookup->master);
+        unsigned other = sim_master_shares_name(lookup->master);
+        add(lookup, lookup->master);
+        if (other < SIM_MASTERS_MAX)
+            add(lookup, other);
+        if (proc->index % 2) /* name servers give them in turns */
+            rl_addresses_turn(NULL, &lookup->addresses);
         lookup->state = RL_LOOKUP_DONE;
     }
     sim_mark(SIM_MARK_LOOKUP, proc->index, lookup->state);

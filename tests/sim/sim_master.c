@@ -93,6 +93,19 @@ void sim_masters_begin(const struct sim_masters_options *options)
         begin(&servers[i], i, wall_ns);
 }
 
+void sim_master_share_name(unsigned master, bool shares)
+{
+    assert(settings.spare > 0 && master < settings.count);
+    settings.shared = shares ? master + 1 : 0;
+    sim_tell(shares ? "n%u's name leads to n%u as well" : "n%u's name leads to n%u no more",
+             master + 1, settings.count + 1);
+}
+
+unsigned sim_master_shares_name(unsigned master)
+{
+    return settings.shared == master + 1 ? settings.count : SIM_MASTERS_MAX;
+}
+
 void sim_masters_end(void)
 {
     for (unsigned i = 0; i < sim_servers(); i++) {

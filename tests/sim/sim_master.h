@@ -73,6 +73,7 @@ struct sim_asked {
 struct sim_masters_options {
     unsigned count;
     unsigned spare; /* more servers, behind these, that no list names: see sim_path_lead() */
+    unsigned shared; /* that master's name leads to the spare server as well; 0: none, 1: n1 */
     unsigned db;          /* the one that locks are looked for in */
     const char *password; /* NULL: none */
     void (*changed)(const struct sim_changed *changed); /* NULL: nobody looks */
@@ -82,6 +83,11 @@ struct sim_masters_options {
 /* They have been up for a day, and their clocks show about the same. */
 void sim_masters_begin(const struct sim_masters_options *options);
 void sim_masters_end(void);
+
+/* Its name has another address from now on, which is the first spare server's. */
+void sim_master_share_name(unsigned master, bool shares);
+/* That server; SIM_MASTERS_MAX: there is none. */
+unsigned sim_master_shares_name(unsigned master);
 
 /* Faults. `master` counts from 0. */
 void sim_master_kill(unsigned master); /* at once; connections are reset or closed (drawn) */
