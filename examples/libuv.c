@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <uv.h>
 
 #define WAIT_MS 30000 /* for others to be done, at most */
@@ -167,7 +166,7 @@ static int take(const char *name)
     options.auto_renew = 1;
     options.on_lost = on_lost;
     int code =
-        redlock_try_async(service.client, name, strlen(name), &options, on_taken, NULL, NULL);
+        redlock_try_async(service.client, name, &options, on_taken, NULL, NULL);
     if (code == REDLOCK_OK)
         printf("waiting for %s\n", name);
     return code;

@@ -17,6 +17,7 @@
  *     EINVAL, and the log says so. Members that such a library can't fill in are 0.
  *   - Output structs have counts and sums. The details go into arrays that the caller provides,
  *     as many entries as there is room for. *_count says how many were written.
+ *   - Names are C strings. redlock_X_n() is redlock_X() for names that are bytes with a length.
  *   - Destructors take NULL.
  *   - Every call may be made from any thread unless its comment says otherwise. Calls
  *     restart on EINTR and are no cancellation points.
@@ -35,10 +36,11 @@
  *   a held one    redlock_validity_ms, redlock_token, redlock_fencing_token, redlock_get_hold,
  *                 redlock_extend, redlock_release; redlock_detach, redlock_handle,
  *                 redlock_attach
- *   asynchronous  redlock_try_async, redlock_try_names_async, redlock_cancel,
- *                 redlock_extend_async, redlock_release_async; redlock_fd, redlock_timeout_ms,
- *                 redlock_process
- *   looking       redlock_inspect, redlock_force_release, redlock_get_status, redlock_probe,
+ *   asynchronous  redlock_try_async, redlock_try_async_n, redlock_try_names_async,
+ *                 redlock_try_names_async_n, redlock_cancel, redlock_extend_async,
+ *                 redlock_release_async; redlock_fd, redlock_timeout_ms, redlock_process
+ *   looking       redlock_inspect, redlock_inspect_n, redlock_force_release,
+ *                 redlock_force_release_n, redlock_get_status, redlock_probe,
  *                 redlock_get_stats
  *   texts         redlock_strerror, redlock_err_name, redlock_version
  */
@@ -58,13 +60,20 @@ extern "C" {
 #define REDLOCK_API
 #endif
 
+/* No call throws. Callbacks must not throw either: std::terminate() would follow. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define REDLOCK_NOEXCEPT noexcept
+#else
+#define REDLOCK_NOEXCEPT
+#endif
+
 #define REDLOCK_VERSION_MAJOR 0
 #define REDLOCK_VERSION_MINOR 1
 #define REDLOCK_VERSION_PATCH 0
 #define REDLOCK_VERSION "0.1.0"
 
 /* The version of the library that is linked, as "MAJOR.MINOR.PATCH". Static storage. */
-REDLOCK_API const char *redlock_version(void);
+REDLOCK_API const char *redlock_version(void) REDLOCK_NOEXCEPT;
 
 /* ---- errors --------------------------------------------------------------------------- */
 
@@ -100,8 +109,8 @@ enum redlock_error_code {
 };
 
 /* The text of a code, and its name ("REDLOCK_EHELD"). Static storage, never NULL. */
-REDLOCK_API const char *redlock_strerror(int code);
-REDLOCK_API const char *redlock_err_name(int code);
+REDLOCK_API const char *redlock_strerror(int code) REDLOCK_NOEXCEPT;
+REDLOCK_API const char *redlock_err_name(int code) REDLOCK_NOEXCEPT;
 
 /* Why opening failed: file:line:column where a node list file is at fault (0 where not). */
 typedef struct redlock_error {
@@ -231,28 +240,29 @@ typedef struct redlock_config {
  * lock on. The client has two of its own, and two from the first redlock_fd() on. A connection
  * that is being made to a silent address takes up to three more, so 9N + 4 in all.
  * ECONFIG, EINVAL, ENOMEM, ESYSTEM, ERANDOM. */
-REDLOCK_API int redlock_open(const char *file, redlock_error *error, redlock **ret_client);
+REDLOCK_API int redlock_open(const char *file, redlock_error *error, redlock **ret_client)
+    REDLOCK_NOEXCEPT;
 REDLOCK_API int redlock_open_config(const redlock_config *config, redlock_error *error,
-                                    redlock **ret_client);
+                                    redlock **ret_client) REDLOCK_NOEXCEPT;
 
 /* The sentence with which this thread's last call on the client was refused (EINVAL, ENOTSUP,
  * EHANDLE): what is wrong, and what would be right. It is copied into `ret_error`, which starts
  * from REDLOCK_ERROR_INIT; its code is EINVAL. An empty text and 0: there was none, or eight
  * other errors came since. The log has it, too. EINVAL, EFORK, EDEADLK (in the log's
  * callback). */
-REDLOCK_API int redlock_last_error(redlock *client, redlock_error *ret_error);
+REDLOCK_API int redlock_last_error(redlock *client, redlock_error *ret_error) REDLOCK_NOEXCEPT;
 
 /* End the client. Calls that are blocked in other threads return ECANCELED first. Callbacks
  * of asynchronous calls that are not done run with ECANCELED on this thread. Locks still held
  * are released, but detached ones are not; the masters have at most `linger` to confirm. Then
  * everything is freed. Locks of this client are invalid afterwards, and no call may begin any
  * more. NULL is allowed. Blocks. Inside a callback it does nothing but log an error. */
-REDLOCK_API void redlock_close(redlock *client);
+REDLOCK_API void redlock_close(redlock *client) REDLOCK_NOEXCEPT;
 
 /* End every try that is waiting on this client, and every later one, with ECANCELED, for
  * good, as a service that stops does. Locks that are held stay held; extend and release
  * work on. From any thread, a callback, or a signal handler: async-signal-safe. */
-REDLOCK_API void redlock_shutdown(redlock *client);
+REDLOCK_API void redlock_shutdown(redlock *client) REDLOCK_NOEXCEPT;
 
 /* ---- votes: what each master said ----------------------------------------------------- */
 
@@ -363,11 +373,12 @@ typedef struct redlock_options {
  * auto_renew or on_lost). EUPGRADE, EWRONGTYPE: at once, whatever wait_ms is. ENOTSUP: a fair
  * lock on more than one master, or a read lock with a fencing token. */
 REDLOCK_API int redlock_try(redlock *client, const char *name, const redlock_options *options,
-                            redlock_lock **ret_lock);
+                            redlock_lock **ret_lock) REDLOCK_NOEXCEPT;
 
 /* The same for a name that is bytes with a length. */
 REDLOCK_API int redlock_try_n(redlock *client, const void *name, size_t name_len,
-                              const redlock_options *options, redlock_lock **ret_lock);
+                              const redlock_options *options, redlock_lock **ret_lock)
+    REDLOCK_NOEXCEPT;
 
 /* ---- several names at once ------------------------------------------------------------ */
 
@@ -387,11 +398,13 @@ typedef struct redlock_bytes {
  * the order of their bytes. EINVAL also: no name, or too many. ENOTSUP: of a kind that is not
  * plain. */
 REDLOCK_API int redlock_try_names(redlock *client, const char *const names[], size_t count,
-                                  const redlock_options *options, redlock_lock **ret_lock);
+                                  const redlock_options *options, redlock_lock **ret_lock)
+    REDLOCK_NOEXCEPT;
 
 /* The same for names that are bytes with a length. */
 REDLOCK_API int redlock_try_names_n(redlock *client, const redlock_bytes *names, size_t count,
-                                    const redlock_options *options, redlock_lock **ret_lock);
+                                    const redlock_options *options, redlock_lock **ret_lock)
+    REDLOCK_NOEXCEPT;
 
 /* ---- locks of several clients --------------------------------------------------------- */
 
@@ -426,14 +439,16 @@ typedef struct redlock_item {
  * taken. EINVAL also: no item, too many, or one of another size, where nothing is filled in.
  * And two items of a client that name one lock and could not both be had, whichever is taken
  * first. They can as readers, and for one owner with any one kind but plain. */
-REDLOCK_API int redlock_try_multi(redlock_item *items, size_t count, int64_t wait_ms);
+REDLOCK_API int redlock_try_multi(redlock_item *items, size_t count, int64_t wait_ms)
+    REDLOCK_NOEXCEPT;
 
 /* The least validity of all their locks; 0 where one has none. */
-REDLOCK_API int64_t redlock_validity_multi(const redlock_item *items, size_t count);
+REDLOCK_API int64_t redlock_validity_multi(const redlock_item *items, size_t count)
+    REDLOCK_NOEXCEPT;
 
 /* Release them all, whatever comes of each (see its result). The first code that is not 0.
  * Blocks. */
-REDLOCK_API int redlock_release_multi(redlock_item *items, size_t count);
+REDLOCK_API int redlock_release_multi(redlock_item *items, size_t count) REDLOCK_NOEXCEPT;
 
 /* ---- a lock that is held -------------------------------------------------------------- */
 
@@ -442,11 +457,11 @@ REDLOCK_API int redlock_release_multi(redlock_item *items, size_t count);
  * renewed or has on_lost, this ends when the lock would be given up. The value is a promise:
  * even if the lock is lost early, its keys are not deleted before that time, unless you release
  * it. NULL: 0. */
-REDLOCK_API int64_t redlock_validity_ms(const redlock_lock *lock);
+REDLOCK_API int64_t redlock_validity_ms(const redlock_lock *lock) REDLOCK_NOEXCEPT;
 
 /* The value that stands for this hold on the masters. The memory is the lock's and is good
  * until it is released or detached; that of its names is, too. */
-REDLOCK_API const char *redlock_token(const redlock_lock *lock);
+REDLOCK_API const char *redlock_token(const redlock_lock *lock) REDLOCK_NOEXCEPT;
 
 /* The fencing token of a lock that was taken with options.fenced: a number from 1 to 2^53 - 1.
  * It is above the fencing tokens of all earlier holders of its name. Send it along with each
@@ -455,13 +470,13 @@ REDLOCK_API const char *redlock_token(const redlock_lock *lock);
  * names, it is above the earlier tokens of each. An extension, a detached text and a re-entry
  * on this client keep it. Holds without fencing tokens do not raise it, so all users of a name
  * should have them. 0: released, detached, or taken without. Takes no mutex; sends nothing. */
-REDLOCK_API uint64_t redlock_fencing_token(const redlock_lock *lock);
+REDLOCK_API uint64_t redlock_fencing_token(const redlock_lock *lock) REDLOCK_NOEXCEPT;
 
 /* How many names it has, and each of them, in the order of their bytes. 0 is the name of a
  * lock that has one; "" past the last. `ret_len` may be NULL. */
-REDLOCK_API size_t redlock_name_count(const redlock_lock *lock);
+REDLOCK_API size_t redlock_name_count(const redlock_lock *lock) REDLOCK_NOEXCEPT;
 REDLOCK_API const char *redlock_name_at(const redlock_lock *lock, size_t index,
-                                        size_t *ret_len);
+                                        size_t *ret_len) REDLOCK_NOEXCEPT;
 
 /* Why a lock was lost. */
 enum redlock_loss {
@@ -512,14 +527,16 @@ typedef struct redlock_hold_report {
 /* Why was it lost, or what threatens it? For on_lost, and any time until the lock is released or
  * detached. Sends nothing, and does not block. `ret_report` starts from
  * REDLOCK_HOLD_REPORT_INIT. EINVAL, ENOTHELD, EFORK, EDEADLK (in the log's callback). */
-REDLOCK_API int redlock_get_hold(redlock_lock *lock, redlock_hold_report *ret_report);
+REDLOCK_API int redlock_get_hold(redlock_lock *lock, redlock_hold_report *ret_report)
+    REDLOCK_NOEXCEPT;
 
 /* Make the lease at least `ttl_ms` (0: what it was taken with) from now on. Upwards only:
  * asking for less than is left succeeds and sends nothing. `report` may be NULL. Blocks.
  * EEXPIRED: it had run out, or a majority has lost it: it is dead and has been given up.
  * ENOQUORUM: not extended, but still valid for redlock_validity_ms(): try again. EINVAL,
  * ENOTHELD, EBUSY (another call is extending it), ECANCELED, ENOMEM, EFORK, EDEADLK. */
-REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report);
+REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report)
+    REDLOCK_NOEXCEPT;
 
 /* Give the lock up. Returns at the quorum of answers; the rest is finished behind the
  * caller's back, bounded by the TTL. Consumes the lock whatever it returns, but for EFORK
@@ -534,7 +551,7 @@ REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_repor
  * the process calls exit(), which waits for answers as closing does. So the lock may stay taken that much longer. If the process is
  * killed in that time, it stays taken until its TTL. redlock_stats and the log have the
  * outcome. */
-REDLOCK_API int redlock_release(redlock_lock *lock);
+REDLOCK_API int redlock_release(redlock_lock *lock) REDLOCK_NOEXCEPT;
 
 /* Turn the lock into a text that another process of this host and boot can attach. Consumes
  * the lock on success: it is then not released by this client any more, and lives
@@ -542,17 +559,20 @@ REDLOCK_API int redlock_release(redlock_lock *lock);
  * other process has released. The key then stays there until its TTL, and is nobody's lock.
  * `ret_text` has room for `size` bytes; REDLOCK_HANDLE_MAX is always enough.
  * EINVAL (too small), EEXPIRED, ENOTHELD, EBUSY, EFORK. */
-REDLOCK_API int redlock_detach(redlock_lock *lock, char *ret_text, size_t size);
+REDLOCK_API int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
+    REDLOCK_NOEXCEPT;
 
 /* The same text without giving the lock up: for showing, or for a child that may extend or
  * release it. It is of the moment: a later extension does not reach its deadline. */
-REDLOCK_API int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size);
+REDLOCK_API int redlock_handle(const redlock_lock *lock, char *ret_text, size_t size)
+    REDLOCK_NOEXCEPT;
 
 /* Take a detached lock up again. The client must be on the same masters.
  * EHANDLE: not a handle, cut short, of another boot, of other masters, or with a lease or a
  * deadline beyond max_ttl_ms. EINVAL: of a name or owner that no lock can have.
  * EEXPIRED: its deadline has passed. ENOMEM, EFORK. */
-REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock **ret_lock);
+REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock **ret_lock)
+    REDLOCK_NOEXCEPT;
 
 /* ---- asynchronous calls, and event loops ---------------------------------------------- */
 
@@ -564,50 +584,59 @@ REDLOCK_API int redlock_attach(redlock *client, const char *text, redlock_lock *
  * are allowed. A call that could be begun calls back exactly once, redlock_close() included. */
 typedef void redlock_done_fn(void *context, int result, redlock_lock *lock);
 
-/* As redlock_try_n(); what `options` points to is copied but for the report. `ret_id`, where
+/* As redlock_try(); what `options` points to is copied but for the report. `ret_id`, where
  * not NULL, is for redlock_cancel(). On the thread of an event loop (redlock_fd), the first
  * try since redlock_process() is sent at once. Further ones leave together, with the next
  * redlock_process(), for which the descriptor is readable, or with a call that sends anything
  * else. 0: begun. EINVAL, ENOTSUP, ECANCELED
  * (redlock_shutdown() was called), EFORK, ENOMEM, ESYSTEM (no background thread to be had). */
-REDLOCK_API int redlock_try_async(redlock *client, const void *name, size_t name_len,
+REDLOCK_API int redlock_try_async(redlock *client, const char *name,
                                   const redlock_options *options, redlock_done_fn *done,
-                                  void *context, uint64_t *ret_id);
+                                  void *context, uint64_t *ret_id) REDLOCK_NOEXCEPT;
+REDLOCK_API int redlock_try_async_n(redlock *client, const void *name, size_t name_len,
+                                    const redlock_options *options, redlock_done_fn *done,
+                                    void *context, uint64_t *ret_id) REDLOCK_NOEXCEPT;
 
-/* As redlock_try_names_n(), likewise. */
-REDLOCK_API int redlock_try_names_async(redlock *client, const redlock_bytes *names,
+/* As redlock_try_names(), likewise. */
+REDLOCK_API int redlock_try_names_async(redlock *client, const char *const names[],
                                         size_t count, const redlock_options *options,
-                                        redlock_done_fn *done, void *context, uint64_t *ret_id);
+                                        redlock_done_fn *done, void *context, uint64_t *ret_id)
+    REDLOCK_NOEXCEPT;
+REDLOCK_API int redlock_try_names_async_n(redlock *client, const redlock_bytes *names,
+                                          size_t count, const redlock_options *options,
+                                          redlock_done_fn *done, void *context,
+                                          uint64_t *ret_id) REDLOCK_NOEXCEPT;
 
 /* End one asynchronous try with ECANCELED. ENOTHELD: it is done already (its callback has run
  * or is about to, with whatever it came to). Does not block. EFORK. */
-REDLOCK_API int redlock_cancel(redlock *client, uint64_t id);
+REDLOCK_API int redlock_cancel(redlock *client, uint64_t id) REDLOCK_NOEXCEPT;
 
 /* As redlock_extend(). 0: begun. EINVAL, ENOTHELD, EBUSY, EEXPIRED, EFORK, ENOMEM, ESYSTEM. */
 REDLOCK_API int redlock_extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *report,
-                                     redlock_done_fn *done, void *context);
+                                     redlock_done_fn *done, void *context) REDLOCK_NOEXCEPT;
 
 /* As redlock_release(): returns once the release is on its way to every master that can be
  * reached, and consumes the lock. `done` may be NULL: what came of it is then in
  * redlock_stats and the log. 0: begun. EINVAL (NULL), ENOTHELD, ENOMEM (released all the
  * same; `done` does not run), ESYSTEM (likewise), EFORK. */
-REDLOCK_API int redlock_release_async(redlock_lock *lock, redlock_done_fn *done, void *context);
+REDLOCK_API int redlock_release_async(redlock_lock *lock, redlock_done_fn *done, void *context)
+    REDLOCK_NOEXCEPT;
 
 /* A descriptor for poll(), epoll, libuv, libevent: readable when redlock_process() has
  * something to do. From the first call on, the calling thread's loop drives the client, and
  * the thread that last called redlock_process() does. No background thread runs then.
  * Other threads may still make blocking calls. It is the client's: do not read or close it.
  * ESYSTEM (no descriptors), EDEADLK (the first call, inside a callback), EFORK. */
-REDLOCK_API int redlock_fd(redlock *client);
+REDLOCK_API int redlock_fd(redlock *client) REDLOCK_NOEXCEPT;
 
 /* When redlock_process() must be called at the latest even if the descriptor is not readable:
  * ms from now, rounded up; -1: no need. Ask again after each redlock_process() and after each
  * asynchronous call made outside of callbacks. */
-REDLOCK_API int redlock_timeout_ms(redlock *client);
+REDLOCK_API int redlock_timeout_ms(redlock *client) REDLOCK_NOEXCEPT;
 
 /* Do what there is to do without waiting, and run the callbacks that are due. Not inside a
  * callback (EDEADLK). EFORK. */
-REDLOCK_API int redlock_process(redlock *client);
+REDLOCK_API int redlock_process(redlock *client) REDLOCK_NOEXCEPT;
 
 /* ---- looking, and acting without a lock ----------------------------------------------- */
 
@@ -700,8 +729,11 @@ typedef struct redlock_lock_info {
  * They prove no hold valid: redlock_validity_ms() does. Blocks.
  * 0 when a majority answered, else ENOQUORUM; `ret_info` is filled in either way, with what is
  * certain. EINVAL (also: an owner that none can have), EFORK, ENOMEM, EBUSY, EDEADLK. */
-REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_len,
-                                const char *owner, redlock_lock_info *ret_info);
+REDLOCK_API int redlock_inspect(redlock *client, const char *name, const char *owner,
+                                redlock_lock_info *ret_info) REDLOCK_NOEXCEPT;
+REDLOCK_API int redlock_inspect_n(redlock *client, const void *name, size_t name_len,
+                                  const char *owner, redlock_lock_info *ret_info)
+    REDLOCK_NOEXCEPT;
 
 /* Delete the lock `name` of any holder on every master, with its holders' other keys. For
  * operators: the holder is not asked. Its waiters are woken. A key without the shape of a lock
@@ -710,8 +742,10 @@ REDLOCK_API int redlock_inspect(redlock *client, const void *name, size_t name_l
  * free of it now. Else ENOQUORUM, or EWRONGTYPE if a master has other data under that name.
  * `endless` is of enum redlock_switch, off by default; `report` may be NULL. EINVAL, EFORK,
  * ENOMEM, EBUSY, EDEADLK. */
-REDLOCK_API int redlock_force_release(redlock *client, const void *name, size_t name_len,
-                                      int endless, redlock_report *report);
+REDLOCK_API int redlock_force_release(redlock *client, const char *name, int endless,
+                                      redlock_report *report) REDLOCK_NOEXCEPT;
+REDLOCK_API int redlock_force_release_n(redlock *client, const void *name, size_t name_len,
+                                        int endless, redlock_report *report) REDLOCK_NOEXCEPT;
 
 enum redlock_node_state {
     REDLOCK_NODE_DOWN = 0,       /* not connected; text says why */
@@ -782,7 +816,8 @@ typedef struct redlock_status_report {
 /* Is this quorum fit? Waits at most connect-timeout for every master to be known.
  * 0 where a quorum can vote, else ENOQUORUM; `ret_status` is filled in either way. Blocks.
  * EINVAL, ECANCELED, ENOMEM, EFORK, EDEADLK. */
-REDLOCK_API int redlock_get_status(redlock *client, redlock_status_report *ret_status);
+REDLOCK_API int redlock_get_status(redlock *client, redlock_status_report *ret_status)
+    REDLOCK_NOEXCEPT;
 
 /* Could a lock be taken now? As redlock_get_status(); then it takes a plain lock with a random
  * name, waits for it, extends and releases it on each master that votes. It uses the scripts of
@@ -792,7 +827,7 @@ REDLOCK_API int redlock_get_status(redlock *client, redlock_status_report *ret_s
  * ENOQUORUM; `ret_status` is filled in either way. Blocks: at most connect-timeout for each
  * step. As redlock_get_status(); EINVAL also: the prefix; EBUSY, ERANDOM. */
 REDLOCK_API int redlock_probe(redlock *client, const char *prefix,
-                              redlock_status_report *ret_status);
+                              redlock_status_report *ret_status) REDLOCK_NOEXCEPT;
 
 /* Counters since redlock_open(). */
 typedef struct redlock_stats {
@@ -821,7 +856,7 @@ typedef struct redlock_stats {
         sizeof(redlock_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0               \
     }
 
-REDLOCK_API int redlock_get_stats(redlock *client, redlock_stats *ret_stats);
+REDLOCK_API int redlock_get_stats(redlock *client, redlock_stats *ret_stats) REDLOCK_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -13,10 +13,11 @@ man_aliases = \
 	redlock_close:redlock_open \
 	redlock_err_name:redlock \
 	redlock_extend_async:redlock_try_async \
-	redlock_force_release:redlock_inspect \
+	redlock_force_release:redlock_inspect redlock_force_release_n:redlock_inspect \
 	redlock_get_stats:redlock_inspect \
 	redlock_get_status:redlock_inspect \
 	redlock_handle:redlock_detach \
+	redlock_inspect_n:redlock_inspect \
 	redlock_last_error:redlock_open \
 	redlock_name_at:redlock_try_names \
 	redlock_name_count:redlock_try_names \
@@ -29,8 +30,9 @@ man_aliases = \
 	redlock_strerror:redlock \
 	redlock_timeout_ms:redlock_fd \
 	redlock_token:redlock_validity_ms redlock_fencing_token:redlock_validity_ms \
+	redlock_try_async_n:redlock_try_async \
 	redlock_try_n:redlock_try \
-	redlock_try_names_async:redlock_try_names \
+	redlock_try_names_async:redlock_try_names redlock_try_names_async_n:redlock_try_names \
 	redlock_try_names_n:redlock_try_names \
 	redlock_validity_multi:redlock_try_multi \
 	redlock_version:redlock

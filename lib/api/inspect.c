@@ -89,7 +89,7 @@ static void tell(struct inspection *all, const char *owner, redlock_lock_info *t
     rl_struct_give(&shape, sum, to);
 }
 
-int redlock_inspect(redlock *client, const void *name, size_t name_len, const char *owner,
+int redlock_inspect_n(redlock *client, const void *name, size_t name_len, const char *owner,
                     redlock_lock_info *ret_info)
 {
     char thread[RL_OWNER_MAX + 1], wrong[RL_STRUCT_WHY_MAX];
@@ -119,8 +119,14 @@ int redlock_inspect(redlock *client, const void *name, size_t name_len, const ch
     return result;
 }
 
+int redlock_inspect(redlock *client, const char *name, const char *owner,
+                    redlock_lock_info *ret_info)
+{
+    return redlock_inspect_n(client, name, name ? strlen(name) : 0, owner, ret_info);
+}
+
 /* Delete a lock, held or not. */
-int redlock_force_release(redlock *client, const void *name, size_t name_len, int endless,
+int redlock_force_release_n(redlock *client, const void *name, size_t name_len, int endless,
                           redlock_report *report)
 {
     const struct rl_question question = {
@@ -136,4 +142,10 @@ int redlock_force_release(redlock *client, const void *name, size_t name_len, in
         return rl_client_refuse(client, "endless must be REDLOCK_ON, REDLOCK_OFF or "
                                         "REDLOCK_DEFAULT (off)");
     return rl_query(client, &question, report, NULL);
+}
+
+int redlock_force_release(redlock *client, const char *name, int endless,
+                          redlock_report *report)
+{
+    return redlock_force_release_n(client, name, name ? strlen(name) : 0, endless, report);
 }

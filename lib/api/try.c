@@ -230,16 +230,23 @@ int redlock_try_names_n(redlock *client, const redlock_bytes *names, size_t coun
     return rl_try(client, &names_arg, options, ret_lock);
 }
 
+/* C strings as bytes with a length. Where there are too many, `ret_bytes` is not for use. */
+static const redlock_bytes *measure(const char *const names[], size_t count,
+                                    redlock_bytes ret_bytes[REDLOCK_NAMES_MAX])
+{
+    for (size_t i = 0; names && count <= REDLOCK_NAMES_MAX && i < count; i++)
+        ret_bytes[i] = (redlock_bytes){
+            .bytes = names[i],
+            .len = names[i] ? strlen(names[i]) : 0,
+        };
+    return names ? ret_bytes : NULL;
+}
+
 int redlock_try_names(redlock *client, const char *const names[], size_t count,
                       const redlock_options *options, redlock_lock **ret_lock)
 {
     redlock_bytes bytes[REDLOCK_NAMES_MAX];
-    for (size_t i = 0; names && count <= REDLOCK_NAMES_MAX && i < count; i++)
-        bytes[i] = (redlock_bytes){
-            .bytes = names[i],
-            .len = names[i] ? strlen(names[i]) : 0,
-        };
-    return redlock_try_names_n(client, names ? bytes : NULL, count, options, ret_lock);
+    return redlock_try_names_n(client, measure(names, count, bytes), count, options, ret_lock);
 }
 
 /* ---- asynchronous --------------------------------------------------------------------- */
@@ -292,7 +299,7 @@ static int try_async(redlock *client, const struct rl_names_arg *names_arg,
     return result;
 }
 
-int redlock_try_async(redlock *client, const void *name, size_t name_len,
+int redlock_try_async_n(redlock *client, const void *name, size_t name_len,
                       const redlock_options *options, redlock_done_fn *done, void *context,
                       uint64_t *ret_id)
 {
@@ -301,13 +308,29 @@ int redlock_try_async(redlock *client, const void *name, size_t name_len,
     return try_async(client, &names_arg, options, done, context, ret_id);
 }
 
-int redlock_try_names_async(redlock *client, const redlock_bytes *names, size_t count,
+int redlock_try_async(redlock *client, const char *name, const redlock_options *options,
+                      redlock_done_fn *done, void *context, uint64_t *ret_id)
+{
+    return redlock_try_async_n(client, name, name ? strlen(name) : 0, options, done, context,
+                               ret_id);
+}
+
+int redlock_try_names_async_n(redlock *client, const redlock_bytes *names, size_t count,
                             const redlock_options *options, redlock_done_fn *done,
                             void *context, uint64_t *ret_id)
 {
     char packed[RL_NAMES_BYTES_MAX];
     const struct rl_names_arg names_arg = {.names = names, .count = count, .packed = packed};
     return try_async(client, &names_arg, options, done, context, ret_id);
+}
+
+int redlock_try_names_async(redlock *client, const char *const names[], size_t count,
+                            const redlock_options *options, redlock_done_fn *done,
+                            void *context, uint64_t *ret_id)
+{
+    redlock_bytes bytes[REDLOCK_NAMES_MAX];
+    return redlock_try_names_async_n(client, measure(names, count, bytes), count, options, done,
+                                     context, ret_id);
 }
 
 int redlock_cancel(redlock *client, uint64_t id)

@@ -55,7 +55,7 @@ START_TEST(lock_is_taken_extended_and_released_by_loop)
     ck_assert_int_eq(redlock_fd(client), redlock_fd(client));
     options.ttl_ms = 5000;
     options.report = &report;
-    ck_assert_int_eq(redlock_try_async(client, name, 3, &options, told_done, &took, &id), 0);
+    ck_assert_int_eq(redlock_try_async_n(client, name, 3, &options, told_done, &took, &id), 0);
     ck_assert_uint_ne(id, 0);
     memset(name, 'x', sizeof(name)); /* it was copied */
     options.ttl_ms = 1;
@@ -248,7 +248,7 @@ START_TEST(timeout_says_when_to_come_at_latest)
     ck_assert(wait_until(client_ready(client) == 3, 10000));
     struct told took = {.calls = 0};
     ck_assert_int_ge(redlock_fd(client), 0);
-    ck_assert_int_eq(redlock_try_async(client, "short", 5, &options, told_done, &took, NULL),
+    ck_assert_int_eq(redlock_try_async_n(client, "short", 5, &options, told_done, &took, NULL),
                      0);
     ck_assert(turn_until(client, took.calls == 1, 5000));
     int64_t begun = now_ms();
@@ -284,7 +284,7 @@ START_TEST(loop_hears_of_losses_and_wakes_in_time)
     options.on_lost = told_lost;
     options.lost_context = &lost;
     ck_assert_int_ge(redlock_fd(client), 0);
-    ck_assert_int_eq(redlock_try_async(client, "short", 5, &options, told_done, &took, NULL),
+    ck_assert_int_eq(redlock_try_async_n(client, "short", 5, &options, told_done, &took, NULL),
                      0);
     ck_assert(turn_until(client, took.calls == 1, 5000));
     int64_t begun = took.at_ms;

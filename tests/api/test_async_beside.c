@@ -142,7 +142,7 @@ START_TEST(lock_lost_before_it_was_told_is_given_up_at_once)
     options.auto_renew = 1;
     open_masters(NULL);
     redlock_fd(client);
-    ck_assert_int_eq(redlock_try_async(client, "name", 4, &options, told_done, &told, NULL), 0);
+    ck_assert_int_eq(redlock_try_async_n(client, "name", 4, &options, told_done, &told, NULL), 0);
     ck_assert_int_eq(pthread_create(&thread, NULL, wait_beside, NULL), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     master_do(masters, 0, "DEL", "name", NULL);
@@ -190,7 +190,7 @@ START_TEST(calls_begun_by_callbacks_beside_sleeping_leader_are_not_late)
         pause_ms(50);
         stall_watch();
         int64_t begun = now_ms();
-        ck_assert_int_eq(redlock_try_async(client, "first", 5, NULL, chain, &told, NULL), 0);
+        ck_assert_int_eq(redlock_try_async_n(client, "first", 5, NULL, chain, &told, NULL), 0);
         ck_assert(wait_until(chained.calls == i, 5000));
         ck_assert_int_eq(chained.result, 0);
         ck_assert(chained.at_ms - begun < 400 || stall_excuses(STALL_MS));
@@ -256,7 +256,7 @@ START_TEST(callback_may_begin_next_call_without_end)
     redlock_fd(client);
     links = 50000;
     lowest = UINTPTR_MAX;
-    ck_assert_int_eq(redlock_try_async(client, "name", 4, NULL, go_on, &told, NULL), 0);
+    ck_assert_int_eq(redlock_try_async_n(client, "name", 4, NULL, go_on, &told, NULL), 0);
     ck_assert(turn_until(client, told.calls == 1, 20000));
     ck_assert_int_eq(told.result, 0);
     ck_assert_int_eq(links, 0);
@@ -271,7 +271,7 @@ static void take_again(void *context, int result, redlock_lock *lock)
     if (links-- == 0 || result != 0)
         told_done(context, result, lock);
     else if (redlock_release_async(lock, NULL, NULL) != 0 ||
-             redlock_try_async(client, "name", 4, NULL, take_again, context, NULL) != 0)
+             redlock_try_async_n(client, "name", 4, NULL, take_again, context, NULL) != 0)
         told_done(context, -100, NULL);
 }
 
@@ -281,7 +281,7 @@ START_TEST(thousands_of_rounds_one_out_of_other)
     open_masters(NULL);
     redlock_fd(client);
     links = 3000;
-    ck_assert_int_eq(redlock_try_async(client, "name", 4, NULL, take_again, &told, NULL), 0);
+    ck_assert_int_eq(redlock_try_async_n(client, "name", 4, NULL, take_again, &told, NULL), 0);
     ck_assert(turn_until(client, told.calls == 1, 30000));
     ck_assert_int_eq(told.result, 0);
     ck_assert_int_eq(redlock_release_async(told.lock, NULL, NULL), 0);
@@ -301,7 +301,7 @@ static void begin_batch(void *context, int result, redlock_lock *lock)
     redlock_release_async(lock, NULL, NULL);
     for (int i = 0; i < BATCH; i++) {
         snprintf(name, sizeof(name), "batch-%d", i);
-        if (redlock_try_async(client, name, strlen(name), NULL, told_done, &batch[i], NULL))
+        if (redlock_try_async_n(client, name, strlen(name), NULL, told_done, &batch[i], NULL))
             result = -100;
     }
     told_done(context, result, NULL);
@@ -313,7 +313,7 @@ START_TEST(requests_ready_together_leave_in_one_write)
     struct told told = {.calls = 0};
     open_masters(NULL);
     redlock_fd(client);
-    ck_assert_int_eq(redlock_try_async(client, "name", 4, NULL, begin_batch, &told, NULL), 0);
+    ck_assert_int_eq(redlock_try_async_n(client, "name", 4, NULL, begin_batch, &told, NULL), 0);
     ck_assert(turn_until(client, told.calls == 1, 5000));
     ck_assert_int_eq(told.result, 0);
     ck_assert_uint_eq(sends, 3);

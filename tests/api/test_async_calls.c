@@ -51,9 +51,9 @@ static int call_all_that_block(void)
         return 2;
     if (redlock_release(mine) != REDLOCK_EDEADLK || redlock_validity_ms(mine) == 0)
         return 3;
-    if (redlock_inspect(client, "held", 4, NULL, &info) != REDLOCK_EDEADLK)
+    if (redlock_inspect_n(client, "held", 4, NULL, &info) != REDLOCK_EDEADLK)
         return 4;
-    if (redlock_force_release(client, "held", 4, REDLOCK_DEFAULT, NULL) != REDLOCK_EDEADLK)
+    if (redlock_force_release_n(client, "held", 4, REDLOCK_DEFAULT, NULL) != REDLOCK_EDEADLK)
         return 5;
     if (redlock_get_status(client, &status) != REDLOCK_EDEADLK)
         return 6;
@@ -89,7 +89,7 @@ START_TEST(no_call_blocks_inside_callback)
     looped = _i == 0;
     if (looped)
         redlock_fd(client);
-    ck_assert_int_eq(redlock_try_async(client, "name", 4, NULL, call_in_callback, &found, NULL),
+    ck_assert_int_eq(redlock_try_async_n(client, "name", 4, NULL, call_in_callback, &found, NULL),
                      0);
     if (_i == 0)
         ck_assert(turn_until(client, over, 5000));
@@ -174,7 +174,7 @@ START_TEST(cancel_ends_every_asynchronous_try)
     int64_t begun = now_ms();
     if (_i / 2 == 0) {
         ck_assert_int_eq(
-            redlock_try_async(client, "free", 4, NULL, cancel_in_callback, &first, NULL), 0);
+            redlock_try_async_n(client, "free", 4, NULL, cancel_in_callback, &first, NULL), 0);
     } else if (_i / 2 == 1) {
         ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, NULL), 0);
     } else {
@@ -192,7 +192,7 @@ START_TEST(cancel_ends_every_asynchronous_try)
     ck_assert_int_lt(now_ms() - begun, 900); /* by itself it would look after a second */
     if (_i / 2 == 1)
         pthread_join(thread, NULL);
-    ck_assert_int_eq(redlock_try_async(client, "late", 4, NULL, told_done, &first, NULL),
+    ck_assert_int_eq(redlock_try_async_n(client, "late", 4, NULL, told_done, &first, NULL),
                      REDLOCK_ECANCELED);
     ck_assert_int_gt(redlock_validity_ms(kept), 0);
     ck_assert_int_eq(redlock_extend_async(kept, 20000, NULL, told_done, &first), 0);
@@ -257,20 +257,20 @@ START_TEST(wrong_arguments_are_told_at_once)
     mine = client_take(client, "name");
     redlock_fd(client);
 #define expect_einval(call) ck_assert_int_eq((call), REDLOCK_EINVAL)
-    expect_einval(redlock_try_async(NULL, "a", 1, NULL, told_done, &told, NULL));
-    expect_einval(redlock_try_async(client, "a", 1, NULL, NULL, &told, NULL));
-    expect_einval(redlock_try_async(client, NULL, 1, NULL, told_done, &told, NULL));
-    expect_einval(redlock_try_async(client, "", 0, NULL, told_done, &told, NULL));
-    expect_einval(redlock_try_async(client, name, sizeof(name), NULL, told_done, &told, NULL));
-    expect_einval(redlock_try_async(client, name, SIZE_MAX, NULL, told_done, &told, NULL));
+    expect_einval(redlock_try_async_n(NULL, "a", 1, NULL, told_done, &told, NULL));
+    expect_einval(redlock_try_async_n(client, "a", 1, NULL, NULL, &told, NULL));
+    expect_einval(redlock_try_async_n(client, NULL, 1, NULL, told_done, &told, NULL));
+    expect_einval(redlock_try_async_n(client, "", 0, NULL, told_done, &told, NULL));
+    expect_einval(redlock_try_async_n(client, name, sizeof(name), NULL, told_done, &told, NULL));
+    expect_einval(redlock_try_async_n(client, name, SIZE_MAX, NULL, told_done, &told, NULL));
     options.ttl_ms = 1;
-    expect_einval(redlock_try_async(client, "a", 1, &options, told_done, &told, NULL));
+    expect_einval(redlock_try_async_n(client, "a", 1, &options, told_done, &told, NULL));
     options.ttl_ms = 1000;
     options.max_hold_ms = 1000; /* without auto_renew */
-    expect_einval(redlock_try_async(client, "a", 1, &options, told_done, &told, NULL));
+    expect_einval(redlock_try_async_n(client, "a", 1, &options, told_done, &told, NULL));
     options.max_hold_ms = 0;
     options.size--;
-    expect_einval(redlock_try_async(client, "a", 1, &options, told_done, &told, NULL));
+    expect_einval(redlock_try_async_n(client, "a", 1, &options, told_done, &told, NULL));
     expect_einval(redlock_extend_async(NULL, 0, NULL, told_done, &told));
     expect_einval(redlock_extend_async(mine, 0, NULL, NULL, &told));
     expect_einval(redlock_extend_async(mine, -1, NULL, told_done, &told));

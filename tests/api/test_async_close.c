@@ -61,7 +61,7 @@ START_TEST(close_calls_back_calls_in_flight)
     options.report = &report;
     for (int i = 0; i < TRIES; i++)
         ck_assert_int_eq(
-            redlock_try_async(client, "name", 4, &options, told_done, &told[i], NULL), 0);
+            redlock_try_async_n(client, "name", 4, &options, told_done, &told[i], NULL), 0);
     ck_assert_int_eq(redlock_extend_async(longer, 20000, NULL, told_done, &extended), 0);
     ck_assert_int_eq(redlock_release_async(gone, told_done, &released), 0);
     int64_t begun = now_ms();
@@ -144,7 +144,7 @@ static int codes[4];
 static void begin_more(void *context, int result, redlock_lock *lock)
 {
     told_done(context, result, lock);
-    codes[0] = redlock_try_async(client, "more", 4, NULL, told_done, &told[1], NULL);
+    codes[0] = redlock_try_async_n(client, "more", 4, NULL, told_done, &told[1], NULL);
     codes[1] = redlock_extend_async(mine, 20000, NULL, told_done, &extended);
     codes[2] = redlock_release_async(mine, told_done, &released);
     codes[3] = redlock_cancel(client, 12345);
@@ -159,7 +159,7 @@ START_TEST(callbacks_of_close_may_begin_calls_that_end_with_it)
         redlock_fd(client);
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.wait_ms = -1;
-    ck_assert_int_eq(redlock_try_async(client, "held", 4, &options, begin_more, &told[0], NULL),
+    ck_assert_int_eq(redlock_try_async_n(client, "held", 4, &options, begin_more, &told[0], NULL),
                      0);
     redlock_close(client);
     expect_told(&told[0], REDLOCK_ECANCELED);
@@ -233,7 +233,7 @@ static int live_once(void)
         return client ? __LINE__ : 0;
     if (redlock_fd(client) < 0)
         return __LINE__;
-    code = redlock_try_async(client, "name", 4, &options, told_done, &told[0], NULL);
+    code = redlock_try_async_n(client, "name", 4, &options, told_done, &told[0], NULL);
     if (!may_be(code) || (code == 0 && !turn_to(&told[0].calls, 1)) || !may_be(told[0].result))
         return __LINE__;
     redlock_lock *lock = told[0].lock;
@@ -250,7 +250,7 @@ static int live_once(void)
         if (code != 0 && released.calls != 0)
             return __LINE__;
     }
-    code = redlock_try_async(client, "name", 4, &options, told_done, &told[1], NULL);
+    code = redlock_try_async_n(client, "name", 4, &options, told_done, &told[1], NULL);
     if (!may_be(code))
         return __LINE__;
     bool begun = code == 0;

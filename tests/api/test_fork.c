@@ -64,9 +64,9 @@ static int call_everything(void *argument)
     child_expect(redlock_detach(lock, text, sizeof(text)) == REDLOCK_EFORK);
     child_expect(redlock_release(lock) == REDLOCK_EFORK);
     child_expect(redlock_attach(client, "anything", &other) == REDLOCK_EFORK);
-    child_expect(redlock_inspect(client, "name", 4, NULL, &info) == REDLOCK_EFORK);
-    child_expect(redlock_inspect(client, "name", 4, "me", &info) == REDLOCK_EFORK);
-    child_expect(redlock_force_release(client, "name", 4, REDLOCK_ON, NULL) == REDLOCK_EFORK);
+    child_expect(redlock_inspect_n(client, "name", 4, NULL, &info) == REDLOCK_EFORK);
+    child_expect(redlock_inspect_n(client, "name", 4, "me", &info) == REDLOCK_EFORK);
+    child_expect(redlock_force_release_n(client, "name", 4, REDLOCK_ON, NULL) == REDLOCK_EFORK);
     child_expect(redlock_get_status(client, &status) == REDLOCK_EFORK);
     child_expect(redlock_get_stats(client, &stats) == REDLOCK_EFORK);
     redlock_shutdown(client);

@@ -166,7 +166,7 @@ START_TEST(as_much_is_told_as_there_is_room_for)
                                                         holders ? holder : NULL, room);
         memset(holder, 0x5a, sizeof(holder));
         memset(node, 0x5a, sizeof(node));
-        ck_assert_int_eq(redlock_inspect(one, "name", 4, NULL, &info), 0);
+        ck_assert_int_eq(redlock_inspect_n(one, "name", 4, NULL, &info), 0);
         ck_assert_uint_eq(info.holders, READERS);
         ck_assert_uint_eq(info.node_count, room % 4);
         ck_assert_uint_eq(info.holder_count, room);
@@ -228,7 +228,7 @@ START_TEST(force_wakes_waiters)
     ck_assert(wait_until(client_stats(two).waiting == 1, 5000));
     ck_assert(wait_until((expect_holders(1), all->waiting > 0), 5000));
     int64_t begun_ms = now_ms();
-    ck_assert_int_eq(redlock_force_release(one, "name", 4, REDLOCK_DEFAULT, NULL), 0);
+    ck_assert_int_eq(redlock_force_release_n(one, "name", 4, REDLOCK_DEFAULT, NULL), 0);
     pthread_join(waiter.thread, NULL);
     ck_assert_int_eq(waiter.result, 0);
     ck_assert_int_lt(now_ms() - begun_ms, 5000); /* its lease would have lasted for 30 s */
@@ -255,7 +255,7 @@ START_TEST(data_is_told_and_not_deleted)
     ck_assert_int_eq(all->ttl_ms, -1);
     ck_assert_int_eq(all->held, 1); /* no lock can be had there */
     ck_assert_str_eq(look.node[0].data, "set");
-    ck_assert_int_eq(redlock_force_release(one, "name", 4, REDLOCK_ON, &report),
+    ck_assert_int_eq(redlock_force_release_n(one, "name", 4, REDLOCK_ON, &report),
                      REDLOCK_EWRONGTYPE);
     ck_assert_uint_eq(report.failed, masters->n);
     ck_assert_str_eq(report.node[0].text,
@@ -280,7 +280,7 @@ START_TEST(one_masters_data_is_that_ones_business)
     ck_assert_int_eq(all->state, REDLOCK_STATE_REENTRANT);
     ck_assert_str_eq(all->data, "");
     ck_assert_int_eq(look.node[1].state, REDLOCK_STATE_DATA);
-    ck_assert_int_eq(redlock_force_release(one, "name", 4, REDLOCK_OFF, &report), 0);
+    ck_assert_int_eq(redlock_force_release_n(one, "name", 4, REDLOCK_OFF, &report), 0);
     ck_assert_uint_eq(report.failed, 1);
     ck_assert_uint_eq(report.granted, 2);
     ck_assert_int_eq(master_do(masters, 1, "LLEN", "name", NULL).number, 1);
@@ -296,12 +296,12 @@ START_TEST(endless_lock_is_deleted_only_where_that_is_said)
     for (unsigned i = 0; i < masters->n; i++)
         (void)master_do(masters, i, "SET", "name", "by hand", NULL);
     for (int endless = REDLOCK_DEFAULT; endless <= REDLOCK_OFF; endless += REDLOCK_OFF)
-        ck_assert_int_eq(redlock_force_release(one, "name", 4, endless, NULL),
+        ck_assert_int_eq(redlock_force_release_n(one, "name", 4, endless, NULL),
                          REDLOCK_EWRONGTYPE);
     expect_state(1, REDLOCK_STATE_PLAIN);
     ck_assert_int_eq(all->ttl_ms, -1);
     ck_assert_int_eq(all->held_ms, -1);
-    ck_assert_int_eq(redlock_force_release(one, "name", 4, REDLOCK_ON, NULL), 0);
+    ck_assert_int_eq(redlock_force_release_n(one, "name", 4, REDLOCK_ON, NULL), 0);
     expect_state(0, REDLOCK_STATE_FREE);
     close_clients();
 }

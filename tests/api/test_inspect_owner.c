@@ -12,7 +12,7 @@ static redlock_lock_info ask_as(redlock *client, const char *owner, int expected
     info.own_exclusive = info.own_read = info.own_write = 99;
     info.held = 99;
     info.own_ms = info.held_ms = 99;
-    ck_assert_int_eq(redlock_inspect(client, "name", 4, owner, &info), expected);
+    ck_assert_int_eq(redlock_inspect_n(client, "name", 4, owner, &info), expected);
     return info;
 }
 

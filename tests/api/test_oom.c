@@ -31,7 +31,7 @@ static int inspect(redlock *client)
     redlock_holder holders[REDLOCK_HOLDERS_SHOWN];
     redlock_node_info nodes[3];
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(nodes, 3, holders, REDLOCK_HOLDERS_SHOWN);
-    int code = redlock_inspect(client, "name", 4, NULL, &info);
+    int code = redlock_inspect_n(client, "name", 4, NULL, &info);
     return code == REDLOCK_ENOMEM && info.nodes > 0 ? REDLOCK_EINVAL : code;
 }
 
@@ -73,7 +73,7 @@ static int live_once(bool whole)
         if (code != 0)
             return __LINE__;
     }
-    if (!may_be(redlock_force_release(client, "name", 4, REDLOCK_OFF, &report)))
+    if (!may_be(redlock_force_release_n(client, "name", 4, REDLOCK_OFF, &report)))
         return __LINE__;
     redlock_close(client);
     return 0;
@@ -205,7 +205,7 @@ START_TEST(question_without_memory_is_told_at_once)
     /* What has grown stays so, and then the next one has its number. */
     for (long tries = 0; code == REDLOCK_ENOMEM; tries++) {
         alloc_fail_at(1 + tries / 2);
-        code = redlock_force_release(client, "name", 4, REDLOCK_OFF, &report);
+        code = redlock_force_release_n(client, "name", 4, REDLOCK_OFF, &report);
         alloc_fail_at(0);
     }
     ck_assert_int_eq(code, REDLOCK_ENOQUORUM);

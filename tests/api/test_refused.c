@@ -90,25 +90,25 @@ START_TEST(to_inspect)
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(node, 1, holder, 1);
     static const char *const owners[] = {"", "mode", "me:write"};
     open_masters(1);
-    ck_assert_int_eq(redlock_inspect(NULL, "name", 4, NULL, &info), REDLOCK_EINVAL);
-    expect(redlock_inspect(client[0], NULL, 4, NULL, &info), no_name);
-    expect(redlock_inspect(client[0], "name", 0, NULL, &info), no_name);
-    expect(redlock_inspect(client[0], "name", REDLOCK_NAME_MAX + 1, NULL, &info), long_name);
+    ck_assert_int_eq(redlock_inspect_n(NULL, "name", 4, NULL, &info), REDLOCK_EINVAL);
+    expect(redlock_inspect_n(client[0], NULL, 4, NULL, &info), no_name);
+    expect(redlock_inspect_n(client[0], "name", 0, NULL, &info), no_name);
+    expect(redlock_inspect_n(client[0], "name", REDLOCK_NAME_MAX + 1, NULL, &info), long_name);
     for (unsigned i = 0; i < 3; i++)
-        expect(redlock_inspect(client[0], "name", 4, owners[i], &info), "1 to 128 bytes");
-    expect(redlock_inspect(client[0], "name", 4, NULL, NULL), "redlock_lock_info: is NULL");
+        expect(redlock_inspect_n(client[0], "name", 4, owners[i], &info), "1 to 128 bytes");
+    expect(redlock_inspect_n(client[0], "name", 4, NULL, NULL), "redlock_lock_info: is NULL");
     info.size--;
-    expect(redlock_inspect(client[0], "name", 4, NULL, &info), "redlock_lock_info: its size");
+    expect(redlock_inspect_n(client[0], "name", 4, NULL, &info), "redlock_lock_info: its size");
     info.size++;
     info.node_size = 0;
-    expect(redlock_inspect(client[0], "name", 4, NULL, &info), "info.node_size: its size");
+    expect(redlock_inspect_n(client[0], "name", 4, NULL, &info), "info.node_size: its size");
     info.node_size = sizeof(node[0]);
     info.holder_size = 0;
-    expect(redlock_inspect(client[0], "name", 4, NULL, &info), "info.holder_size: its size");
+    expect(redlock_inspect_n(client[0], "name", 4, NULL, &info), "info.holder_size: its size");
     info.node_size = 0;
     info.node = NULL; /* then nobody looks at their sizes */
     info.holder = NULL;
-    ck_assert_int_eq(redlock_inspect(client[0], "name", 4, NULL, &info), 0);
+    ck_assert_int_eq(redlock_inspect_n(client[0], "name", 4, NULL, &info), 0);
     close_all();
 }
 END_TEST
@@ -117,13 +117,13 @@ START_TEST(to_force)
 {
     redlock_report report = REDLOCK_REPORT_INIT(NULL, 0);
     open_masters(1);
-    ck_assert_int_eq(redlock_force_release(NULL, "name", 4, REDLOCK_OFF, NULL), REDLOCK_EINVAL);
-    expect(redlock_force_release(client[0], NULL, 4, REDLOCK_OFF, NULL), no_name);
-    expect(redlock_force_release(client[0], "name", 4, -1, NULL), "endless must be");
-    expect(redlock_force_release(client[0], "name", 4, REDLOCK_OFF + 1, NULL),
+    ck_assert_int_eq(redlock_force_release_n(NULL, "name", 4, REDLOCK_OFF, NULL), REDLOCK_EINVAL);
+    expect(redlock_force_release_n(client[0], NULL, 4, REDLOCK_OFF, NULL), no_name);
+    expect(redlock_force_release_n(client[0], "name", 4, -1, NULL), "endless must be");
+    expect(redlock_force_release_n(client[0], "name", 4, REDLOCK_OFF + 1, NULL),
            "endless must be");
     report.size--;
-    expect(redlock_force_release(client[0], "name", 4, REDLOCK_OFF, &report),
+    expect(redlock_force_release_n(client[0], "name", 4, REDLOCK_OFF, &report),
            "redlock_report: its size");
     close_all();
 }
@@ -148,8 +148,8 @@ START_TEST(null_where_something_is_to_be_returned)
     ck_assert_int_eq(redlock_try(NULL, "name", NULL, NULL), REDLOCK_EINVAL);
     expect(redlock_try(client[0], "name", NULL, NULL), no_lock);
     expect(redlock_try_names(client[0], names, 2, NULL, NULL), no_lock);
-    expect(redlock_try_async(client[0], "name", 4, NULL, NULL, NULL, NULL), no_done);
-    expect(redlock_try_names_async(client[0], bytes, 2, NULL, NULL, NULL, NULL), no_done);
+    expect(redlock_try_async_n(client[0], "name", 4, NULL, NULL, NULL, NULL), no_done);
+    expect(redlock_try_names_async_n(client[0], bytes, 2, NULL, NULL, NULL, NULL), no_done);
     redlock_lock *lock = client_take(client[0], "name");
     expect(redlock_extend_async(lock, 0, NULL, NULL, NULL), no_done);
     expect(redlock_handle(lock, NULL, REDLOCK_HANDLE_MAX), "ret_text is NULL");

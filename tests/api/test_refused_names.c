@@ -91,11 +91,11 @@ START_TEST(clashing_name_is_refused_in_every_call)
     expect(client_try(one, name, 0, 0, NULL, &lock), part);
     expect(redlock_try_n(one, name, len, NULL, &lock), part);
     expect(client_try_all(one, names, 3, 0, NULL, &lock), part);
-    expect(redlock_try_async(one, name, len, NULL, never, NULL, NULL), part);
-    expect(redlock_try_names_async(one, bytes, 2, NULL, never, NULL, NULL), part);
+    expect(redlock_try_async_n(one, name, len, NULL, never, NULL, NULL), part);
+    expect(redlock_try_names_async_n(one, bytes, 2, NULL, never, NULL, NULL), part);
     expect(redlock_try_multi(items, 2, 0), part);
-    expect(redlock_inspect(one, name, len, NULL, &info), part);
-    expect(redlock_force_release(one, name, len, REDLOCK_OFF, NULL), part);
+    expect(redlock_inspect_n(one, name, len, NULL, &info), part);
+    expect(redlock_force_release_n(one, name, len, REDLOCK_OFF, NULL), part);
     ck_assert_ptr_null(lock);
     ck_assert(wait_until(masters_with(masters, "a") == 0, 10000));
     close_clients();

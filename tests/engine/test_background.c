@@ -83,7 +83,7 @@ START_TEST(no_thread_without_work_that_outlives_call)
     settle();
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
     redlock_lock *lock = client_take(client, "name");
-    ck_assert_int_eq(redlock_inspect(client, "name", 4, NULL, &info), 0);
+    ck_assert_int_eq(redlock_inspect_n(client, "name", 4, NULL, &info), 0);
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), 0);
     settle();
     ck_assert_uint_eq(background_threads(NULL), 0);
@@ -379,7 +379,7 @@ static int live_in_child(void *argument)
     child_expect(redlock_timeout_ms(client) == REDLOCK_EFORK);
     child_expect(redlock_process(client) == REDLOCK_EFORK);
     child_expect(redlock_cancel(client, 1) == REDLOCK_EFORK);
-    child_expect(redlock_try_async(client, "a", 1, NULL, told_done, &took, NULL) ==
+    child_expect(redlock_try_async_n(client, "a", 1, NULL, told_done, &took, NULL) ==
                  REDLOCK_EFORK);
     child_expect(redlock_extend_async(renewed, 0, NULL, told_done, &took) == REDLOCK_EFORK);
     child_expect(redlock_release_async(renewed, told_done, &took) == REDLOCK_EFORK);
@@ -395,7 +395,7 @@ static int live_in_child(void *argument)
     child_expect(!wait_until(redlock_validity_ms(lock) == 0, 1200));
     child_expect(background_threads(NULL) == 1);
     child_expect(redlock_release(lock) == 0);
-    child_expect(redlock_try_async(own, "own", 3, NULL, told_done, &took, NULL) == 0);
+    child_expect(redlock_try_async_n(own, "own", 3, NULL, told_done, &took, NULL) == 0);
     child_expect(wait_until(took.calls == 1, 5000) && took.result == 0);
     redlock_close(own);
     child_expect(background_threads(NULL) == 0);
@@ -461,10 +461,10 @@ static void *call(void *argument)
         code = redlock_release(caller->lock);
         break;
     case INSPECT:
-        code = redlock_inspect(client, "held", 4, NULL, &info);
+        code = redlock_inspect_n(client, "held", 4, NULL, &info);
         break;
     case FORCE:
-        code = redlock_force_release(client, "other", 5, REDLOCK_OFF, NULL);
+        code = redlock_force_release_n(client, "other", 5, REDLOCK_OFF, NULL);
         break;
     case STATUS:
         code = redlock_get_status(client, &status);

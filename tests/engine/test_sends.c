@@ -331,7 +331,7 @@ static void on_taken(void *context, int result, redlock_lock *lock)
 static void begin_try(redlock *client, const char *name)
 {
     ck_assert_int_eq(
-        redlock_try_async(client, name, strlen(name), NULL, on_taken, NULL, NULL), 0);
+        redlock_try_async_n(client, name, strlen(name), NULL, on_taken, NULL, NULL), 0);
 }
 
 static bool is_readable(int fd)
@@ -444,7 +444,7 @@ START_TEST(tries_leave_room_for_their_releases)
     for (unsigned i = 0; i < CROWD; i++) {
         char name[16];
         int len = snprintf(name, sizeof(name), "name %u", i);
-        ck_assert_int_eq(redlock_try_async(client, name, (size_t)len, NULL, on_crowd_taken,
+        ck_assert_int_eq(redlock_try_async_n(client, name, (size_t)len, NULL, on_crowd_taken,
                                            &crowd[i], NULL),
                          0);
     }

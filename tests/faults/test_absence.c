@@ -87,7 +87,7 @@ START_TEST(look_long_after_opening_sees_all_masters)
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
     open_idle("");
     pause_ms(PAUSE_MS);
-    ck_assert_int_eq(redlock_inspect(client, "name", 4, NULL, &info), REDLOCK_OK);
+    ck_assert_int_eq(redlock_inspect_n(client, "name", 4, NULL, &info), REDLOCK_OK);
     ck_assert_uint_eq(info.answered, NODES);
     close_all();
 }
@@ -200,7 +200,7 @@ START_TEST(look_sees_all_masters_on_connections_cut_right_before)
     open_cuttable("background never\n", true);
     cut_all();
     pause_ms(20);
-    ck_assert_int_eq(redlock_inspect(client, "name", 4, NULL, &info), REDLOCK_OK);
+    ck_assert_int_eq(redlock_inspect_n(client, "name", 4, NULL, &info), REDLOCK_OK);
     ck_assert_uint_eq(info.answered, NODES);
     cut_all();
     pause_ms(20);

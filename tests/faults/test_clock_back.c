@@ -97,7 +97,7 @@ START_TEST(loss_is_told_by_event_loop)
     options.auto_renew = 1;
     options.on_lost = told_lost;
     options.lost_context = &lost;
-    ck_assert_int_eq(redlock_try_async(one, "name", 4, &options, told_done, &done, NULL), 0);
+    ck_assert_int_eq(redlock_try_async_n(one, "name", 4, &options, told_done, &done, NULL), 0);
     ck_assert(turn_until(one, done.calls == 1, 5000));
     lock = done.lock;
     ck_assert_int_gt(redlock_validity_ms(lock), 0);

@@ -197,7 +197,7 @@ START_TEST(c56_forced_release_lets_waiters_in)
     uint64_t before = client_stats(two).rounds;
     ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_name, &code), 0);
     ck_assert(wait_until(client_stats(two).rounds > before + 2, 5000));
-    ck_assert_int_eq(redlock_force_release(one, "name", 4, REDLOCK_OFF, NULL), 0);
+    ck_assert_int_eq(redlock_force_release_n(one, "name", 4, REDLOCK_OFF, NULL), 0);
     int64_t begun = now_ms();
     pthread_join(thread, NULL);
     ck_assert_int_eq(code, 0);

@@ -164,7 +164,7 @@ START_TEST(e_66_thousand_waits_share_one_connection_per_node)
     }
     for (int i = 0; i < LOCKS; i++) {
         size_t len = (size_t)snprintf(name, sizeof(name), "name-%d", i);
-        ck_assert_int_eq(redlock_try_async(two, name, len, &options, on_taken, NULL, NULL), 0);
+        ck_assert_int_eq(redlock_try_async_n(two, name, len, &options, on_taken, NULL, NULL), 0);
     }
     ck_assert(wait_until(client_stats(two).waiting == LOCKS, 10000));
     /* A queue beside each lock, which may be held by two of three. */
@@ -307,7 +307,7 @@ START_TEST(e_69_waiter_slower_than_its_wake_up_misses_nothing)
     options.wait_ms = 30000;
     redlock_lock *held = take_everywhere(masters, one, "name");
     ck_assert_int_ge(redlock_fd(two), 0);
-    ck_assert_int_eq(redlock_try_async(two, "name", 4, &options, on_done, &lock, NULL), 0);
+    ck_assert_int_eq(redlock_try_async_n(two, "name", 4, &options, on_done, &lock, NULL), 0);
     ck_assert(wait_until(process(two) && queue_is(masters, "name", 1), SOON_MS));
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, SOON_MS));

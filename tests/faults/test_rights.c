@@ -342,7 +342,7 @@ static void use(int kind, bool may, int wait_ms)
     lock = waiter.lock;
     ck_assert(!may || redlock_extend(lock, 20000, NULL) == 0);
     for (int i = 0; i < 2; i++) /* the second time the master knows the script */
-        result = redlock_inspect(mine, "name", 4, options.owner, &info);
+        result = redlock_inspect_n(mine, "name", 4, options.owner, &info);
     ck_assert(!may || (result == 0 && info.holders == 1));
     if (kind != REDLOCK_PLAIN && may)
         ck_assert_uint_eq(info.own_exclusive + info.own_read + info.own_write, 1);
@@ -351,7 +351,7 @@ static void use(int kind, bool may, int wait_ms)
     if (!may)
         return;
     held = client_take_as(other, "name", kind, kind == REDLOCK_PLAIN ? NULL : "you");
-    ck_assert_int_eq(redlock_force_release(mine, "name", 4, REDLOCK_OFF, NULL), 0);
+    ck_assert_int_eq(redlock_force_release_n(mine, "name", 4, REDLOCK_OFF, NULL), 0);
     (void)redlock_release(held);
 }
 
@@ -394,9 +394,9 @@ START_TEST(look_at_plain_lock_needs_three_more)
     ck_assert(wait_until(client_ready(mine) == 3, SOON_MS));
     redlock_status_report status = REDLOCK_STATUS_INIT(NULL, 0);
     ck_assert_int_eq(redlock_get_status(mine, &status), 0);
-    ck_assert_int_eq(redlock_inspect(mine, "name", 4, NULL, &info), 0);
+    ck_assert_int_eq(redlock_inspect_n(mine, "name", 4, NULL, &info), 0);
     redlock_lock *held = client_take(other, "name");
-    ck_assert_int_eq(redlock_inspect(mine, "name", 4, NULL, &info), 0);
+    ck_assert_int_eq(redlock_inspect_n(mine, "name", 4, NULL, &info), 0);
     ck_assert_uint_eq(info.holders, 1);
     ck_assert_int_eq(redlock_probe(mine, NULL, &status), 0);
     ck_assert_int_eq(redlock_release(held), 0);

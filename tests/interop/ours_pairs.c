@@ -90,7 +90,7 @@ static void taken(void *context, int result, redlock_lock *lock)
 
 static bool take(struct user *user)
 {
-    return redlock_try_async(user->run->client, user->name, strlen(user->name), NULL, taken,
+    return redlock_try_async_n(user->run->client, user->name, strlen(user->name), NULL, taken,
                              user, NULL) == 0;
 }
 

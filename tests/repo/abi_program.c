@@ -92,7 +92,7 @@ static void use_locks(redlock *client)
     EXPECT(redlock_detach(lock, text, sizeof(text)) == 0);
     EXPECT(redlock_attach(client, text, &lock) == 0);
     EXPECT(redlock_release(lock) == 0);
-    EXPECT(redlock_force_release(client, "name", 4, REDLOCK_ON, &report.it) == 0);
+    EXPECT(redlock_force_release_n(client, "name", 4, REDLOCK_ON, &report.it) == 0);
     report.it.node = NULL; /* sums only */
     EXPECT(redlock_try_names(client, (const char *const[]){"a", "b"}, 2, &options.it, &lock) ==
            0);
@@ -115,7 +115,7 @@ static void inspect(redlock *client)
     options.it.kind = REDLOCK_READ;
     for (int i = 0; i < 2; i++)
         EXPECT(redlock_try(client, "name", &options.it, &readers[i]) == 0);
-    EXPECT(redlock_inspect(client, "name", 4, NULL, &info.it) == 0);
+    EXPECT(redlock_inspect_n(client, "name", 4, NULL, &info.it) == 0);
     EXPECT(info.it.state == REDLOCK_STATE_READ_WRITE && info.it.holders == 1);
     EXPECT(info.it.own_read == 2 && info.it.own_ms > 0 && info.it.held == 1);
     EXPECT(info.it.node_count == 1 && nodes[0].answered == 1);
@@ -131,7 +131,7 @@ static void inspect(redlock *client)
     EXPECT_ONE(nodes);
     info.it.node = NULL; /* sums only */
     info.it.holder = NULL;
-    EXPECT(redlock_inspect(client, "name", 4, NULL, &info.it) == 0);
+    EXPECT(redlock_inspect_n(client, "name", 4, NULL, &info.it) == 0);
     EXPECT(info.it.state == REDLOCK_STATE_FREE && info.it.node_count == 0);
     EXPECT_FENCE(info);
     EXPECT_FENCE(options);
@@ -172,7 +172,7 @@ static void use_asynchronous(redlock *client)
     options.it.report = &report.it;
     EXPECT(redlock_fd(client) >= 0);
     redlock_lock *lock = await(
-        client, &done, redlock_try_async(client, "name", 4, &options.it, on_done, &done, NULL));
+        client, &done, redlock_try_async_n(client, "name", 4, &options.it, on_done, &done, NULL));
     EXPECT(votes[0].vote == REDLOCK_VOTE_GRANTED);
     lock = await(client, &done, redlock_extend_async(lock, 0, &report.it, on_done, &done));
     EXPECT(redlock_validity_ms(lock) > 0);
@@ -244,7 +244,7 @@ static void use_what_is_unknown(redlock *client)
     memset(holders, UNTOUCHED, sizeof(holders));
     EXPECT(redlock_get_stats(client, &stats) == 0 && is_zero(stats.later));
     EXPECT(redlock_try(client, "name", &options, &lock) == 0);
-    EXPECT(redlock_inspect(client, "name", 4, NULL, &info) == 0 && info.holder_count == 2);
+    EXPECT(redlock_inspect_n(client, "name", 4, NULL, &info) == 0 && info.holder_count == 2);
     EXPECT(is_zero(info.later) && is_zero(nodes[0].later) && is_zero(holders[1].later));
     EXPECT(redlock_release(lock) == 0);
     EXPECT(is_zero(report.later) && is_zero(votes[0].later));

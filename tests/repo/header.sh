@@ -38,7 +38,18 @@ int use(const char *file, redlock_report *report)
     return result;
 }
 END
-cp "$work/use.c" "$work/use.cc"
+{
+    cat "$work/use.c"
+    cat <<'END'
+#if __cplusplus >= 201103L
+static_assert(noexcept(redlock_close(NULL)) && noexcept(redlock_version()), "no call throws");
+#endif
+END
+} >"$work/use.cc"
+# Each declaration says so: the last words of each are these.
+calls=$(grep -c '^REDLOCK_API ' "$root/include/redlock.h")
+said=$(sed 's,/[*].*,,' "$root/include/redlock.h" | grep -c 'REDLOCK_NOEXCEPT;$')
+[ "$calls" = "$said" ] || { echo "$said of $calls calls are noexcept"; failed=$((failed + 1)); }
 
 # try COMPILER FLAGS FILE
 try()

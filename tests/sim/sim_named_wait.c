@@ -200,7 +200,7 @@ static void act_try_async(struct sim_player *player)
     options.ttl_ms = 1000;
     back.call = sim_call_begins("redlock_try_async");
     player->result =
-        redlock_try_async(player->client, "jobs", 4, &options, on_done, NULL, NULL);
+        redlock_try_async_n(player->client, "jobs", 4, &options, on_done, NULL, NULL);
     sim_tell("%s asks for jobs, and goes on", player->proc->name);
 }
 

@@ -116,7 +116,7 @@ static void look(struct sim_player *player)
     static redlock_node_info nodes[REDLOCK_NODES_MAX];
     static redlock_holder holders[8];
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(nodes, REDLOCK_NODES_MAX, holders, 8);
-    player->result = redlock_inspect(player->client, "jobs", 4, NULL, &info);
+    player->result = redlock_inspect_n(player->client, "jobs", 4, NULL, &info);
 }
 
 static void probe(struct sim_player *player)
@@ -128,7 +128,7 @@ static void probe(struct sim_player *player)
 
 static void force(struct sim_player *player)
 {
-    player->result = redlock_force_release(player->client, "jobs", 4, REDLOCK_OFF, NULL);
+    player->result = redlock_force_release_n(player->client, "jobs", 4, REDLOCK_OFF, NULL);
 }
 
 static struct sim_player *enter(const char *name)

@@ -13,7 +13,7 @@ int look_at(struct look *look, redlock *client, const char *name, const char *ow
     memset(look, 0x5a, sizeof(*look));
     look->all = (redlock_lock_info)REDLOCK_LOCK_INFO_INIT(look->node, REDLOCK_NODES_MAX,
                                                           look->holder, HOLDERS);
-    int code = redlock_inspect(client, name, strlen(name), owner, &look->all);
+    int code = redlock_inspect_n(client, name, strlen(name), owner, &look->all);
     ck_assert_uint_eq(look->all.node_count, look->all.nodes);
     ck_assert_uint_eq(look->all.holder_left, 0);
     return code;

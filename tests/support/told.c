@@ -48,7 +48,7 @@ uint64_t told_try(redlock *client, const char *name, int64_t wait_ms, struct tol
     uint64_t id = 0;
     options.ttl_ms = CLIENT_TTL_MS;
     options.wait_ms = wait_ms;
-    int code = redlock_try_async(client, name, strlen(name), &options, told_done, told, &id);
+    int code = redlock_try_async_n(client, name, strlen(name), &options, told_done, told, &id);
     ck_assert_msg(code == 0, "%s", redlock_err_name(code));
     return id;
 }

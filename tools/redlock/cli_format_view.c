@@ -17,7 +17,7 @@ int cli_inspect(const struct cli *cli, redlock *client, struct cli_info *ret_inf
     ret_info->all = (redlock_lock_info)REDLOCK_LOCK_INFO_INIT(
         ret_info->node, REDLOCK_NODES_MAX, ret_info->holder,
         sizeof(ret_info->holder) / sizeof(ret_info->holder[0]));
-    return redlock_inspect(client, cli->operand, strlen(cli->operand), cli->owner,
+    return redlock_inspect_n(client, cli->operand, strlen(cli->operand), cli->owner,
                            &ret_info->all);
 }
 

@@ -130,7 +130,7 @@ START_TEST(release_by_force_wakes_first)
     client_is_quiet(two); /* it does not find by itself what is free now */
     waiter_mark(&crowd[0]);
     ck_assert_int_eq(
-        redlock_force_release(one, FAIR_NAME, strlen(FAIR_NAME), REDLOCK_OFF, NULL), 0);
+        redlock_force_release_n(one, FAIR_NAME, strlen(FAIR_NAME), REDLOCK_OFF, NULL), 0);
     waiter_expect_woken(&crowd[0], 1);
     waiter_expect_lock(&crowd[1], FAIR_SOON_MS);
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
@@ -146,7 +146,7 @@ static uint64_t wait_async(redlock *client, const char *owner, struct told *told
     options.owner = owner;
     options.wait_ms = FAIR_LONG_MS;
     ck_assert_int_eq(
-        redlock_try_async(client, FAIR_NAME, strlen(FAIR_NAME), &options, told_done, told, &id),
+        redlock_try_async_n(client, FAIR_NAME, strlen(FAIR_NAME), &options, told_done, told, &id),
         0);
     return id;
 }
@@ -190,7 +190,7 @@ static void one_waits_and_goes(enum way way)
     options.owner = "leaver";
     options.wait_ms = way == TIME_IS_OVER ? 300 : FAIR_LONG_MS;
     ck_assert_int_eq(
-        redlock_try_async(two, FAIR_NAME, strlen(FAIR_NAME), &options, told_done, &told, &id),
+        redlock_try_async_n(two, FAIR_NAME, strlen(FAIR_NAME), &options, told_done, &told, &id),
         0);
     fair_queue_becomes(1);
     if (way == TRY_IS_CANCELED)

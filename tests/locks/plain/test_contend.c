@@ -81,7 +81,7 @@ START_TEST(process_is_one_contender_from_its_first_loss_on)
     options.wait_ms = 60000;
     ck_assert_int_ge(redlock_fd(two), 0); /* nothing is heard before we look */
     for (int i = 0; i < 10 * LINED; i++)
-        ck_assert_int_eq(redlock_try_async(two, "name", 4, &options, give_up, NULL, NULL), 0);
+        ck_assert_int_eq(redlock_try_async_n(two, "name", 4, &options, give_up, NULL, NULL), 0);
     ck_assert(wait_until(process(two) && client_stats(two).waiting == 10 * LINED, 10000));
     for (int64_t end = now_ms() + 200; now_ms() < end;) /* in which one may do something */
         ck_assert(process(two));

@@ -517,16 +517,16 @@ START_TEST(force_release_frees_lock_of_any_holder)
     open_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
-    ck_assert_int_eq(redlock_force_release(two, "name", 4, REDLOCK_OFF, NULL), 0);
+    ck_assert_int_eq(redlock_force_release_n(two, "name", 4, REDLOCK_OFF, NULL), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
 
-    ck_assert_int_eq(redlock_force_release(two, "name", 4, REDLOCK_OFF, &report),
+    ck_assert_int_eq(redlock_force_release_n(two, "name", 4, REDLOCK_OFF, &report),
                      0); /* nobody had it */
     ck_assert_uint_eq(report.granted, 0);
     for (unsigned i = 0; i < 3; i++)
         master_do(masters, i, "RPUSH", "name", "not a lock", NULL);
-    ck_assert_int_ne(redlock_force_release(two, "name", 4, REDLOCK_OFF, &report), 0);
+    ck_assert_int_ne(redlock_force_release_n(two, "name", 4, REDLOCK_OFF, &report), 0);
     ck_assert_uint_eq(masters_with(masters, "name"), 3); /* and never other data */
     close_clients();
 }

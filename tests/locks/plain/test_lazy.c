@@ -119,7 +119,7 @@ START_TEST(loop_thread_may_release_and_sends_it_in_its_next_turn)
     struct told told = {.calls = 0};
     open_clients(3, _i == 0 ? NULL : "background never\n");
     ck_assert_int_ge(redlock_fd(one), 0);
-    ck_assert_int_eq(redlock_try_async(one, "name", 4, &options, told_done, &told, NULL), 0);
+    ck_assert_int_eq(redlock_try_async_n(one, "name", 4, &options, told_done, &told, NULL), 0);
     ck_assert(turn_until(one, told.calls == 1, 5000));
     ck_assert(turn_until(one, masters_with(masters, "name") == 3, 5000));
     ck_assert_int_eq(redlock_release(told.lock), 0);
@@ -145,7 +145,7 @@ START_TEST(release_by_another_thread_wakes_loop)
     pthread_t thread;
     open_clients(3, NULL);
     struct pollfd fd = {.fd = redlock_fd(one), .events = POLLIN};
-    ck_assert_int_eq(redlock_try_async(one, "name", 4, &options, told_done, &told, NULL), 0);
+    ck_assert_int_eq(redlock_try_async_n(one, "name", 4, &options, told_done, &told, NULL), 0);
     ck_assert(turn_until(one, told.calls == 1, 5000));
     ck_assert(turn_until(one, masters_with(masters, "name") == 3, 5000));
     (void)redlock_timeout_ms(one);
@@ -259,7 +259,7 @@ START_TEST(exit_of_child_sends_nothing)
     int status;
     open_clients(3, NULL);
     ck_assert_int_ge(redlock_fd(one), 0);
-    ck_assert_int_eq(redlock_try_async(one, "name", 4, &options, told_done, &told, NULL), 0);
+    ck_assert_int_eq(redlock_try_async_n(one, "name", 4, &options, told_done, &told, NULL), 0);
     ck_assert(turn_until(one, told.calls == 1, 5000));
     ck_assert(turn_until(one, masters_with(masters, "name") == 3, 5000));
     ck_assert_int_eq(redlock_release(told.lock), 0);

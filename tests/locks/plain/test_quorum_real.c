@@ -170,7 +170,7 @@ START_TEST(names_are_bytes)
     ck_assert_int_eq(redlock_try(one, "", &options, &lock), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_try(one, NULL, &options, &lock), REDLOCK_EINVAL);
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
-    ck_assert_int_eq(redlock_inspect(one, longest, 1 << 20, NULL, &info), REDLOCK_EINVAL);
+    ck_assert_int_eq(redlock_inspect_n(one, longest, 1 << 20, NULL, &info), REDLOCK_EINVAL);
     ck_assert_ptr_null(lock);
     free(longest);
     close_clients();

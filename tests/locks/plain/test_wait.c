@@ -73,7 +73,7 @@ START_TEST(release_by_force_wakes)
     redlock *three = client_open(masters_file(masters, NULL));
     redlock_lock *held = hold_and_wait();
     waiter_mark(&waiter);
-    ck_assert_int_eq(redlock_force_release(three, "name", 4, REDLOCK_OFF, NULL), 0);
+    ck_assert_int_eq(redlock_force_release_n(three, "name", 4, REDLOCK_OFF, NULL), 0);
     waiter_expect_woken(&waiter, 2);
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
     redlock_close(three);

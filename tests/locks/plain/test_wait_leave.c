@@ -64,7 +64,7 @@ static uint64_t try_async(redlock *client, struct outcome *outcome)
     *outcome = (struct outcome){.code = -100};
     options.ttl_ms = CLIENT_TTL_MS;
     options.wait_ms = 30000;
-    ck_assert_int_eq(redlock_try_async(client, "name", 4, &options, on_done, outcome, &id), 0);
+    ck_assert_int_eq(redlock_try_async_n(client, "name", 4, &options, on_done, outcome, &id), 0);
     return id;
 }
 

@@ -164,7 +164,7 @@ END_TEST
 static redlock_lock_info ask(const char *owner)
 {
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
-    ck_assert_int_eq(redlock_inspect(two, NAME, strlen(NAME), owner, &info), 0);
+    ck_assert_int_eq(redlock_inspect_n(two, NAME, strlen(NAME), owner, &info), 0);
     return info;
 }
 

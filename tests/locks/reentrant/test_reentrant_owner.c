@@ -294,7 +294,7 @@ START_TEST(c56_forced_release_wakes_waiters)
     count_becomes(2);
     client_ready(one);
     waiter_start_as(&waiter, two, "name", REDLOCK_REENTRANT, NULL, 30000);
-    ck_assert_int_eq(redlock_force_release(one, "name", 4, REDLOCK_OFF, NULL), 0);
+    ck_assert_int_eq(redlock_force_release_n(one, "name", 4, REDLOCK_OFF, NULL), 0);
     ck_assert(waiter_is_back(&waiter, 5000));
     ck_assert_int_eq(redlock_extend(outer, 2 * CLIENT_TTL_MS, NULL), REDLOCK_EEXPIRED);
     ck_assert_int_eq(redlock_extend(inner, 2 * CLIENT_TTL_MS, NULL), REDLOCK_EEXPIRED);
@@ -315,7 +315,7 @@ static void try_in_loop(const char *owner, int64_t wait_ms, struct told *told)
     options.owner = owner;
     options.ttl_ms = CLIENT_TTL_MS;
     options.wait_ms = wait_ms;
-    ck_assert_int_eq(redlock_try_async(one, "name", 4, &options, told_done, told, NULL), 0);
+    ck_assert_int_eq(redlock_try_async_n(one, "name", 4, &options, told_done, told, NULL), 0);
 }
 
 START_TEST(loops_thread_is_one_owner_and_its_coroutines_are_named)

@@ -21,7 +21,7 @@ static uint64_t try_async(redlock *client, const char *name, struct told *told)
     options.ttl_ms = CLIENT_TTL_MS;
     options.wait_ms = WAIT_MS;
     ck_assert_int_eq(
-        redlock_try_async(client, name, strlen(name), &options, told_done, told, &id), 0);
+        redlock_try_async_n(client, name, strlen(name), &options, told_done, told, &id), 0);
     return id;
 }
 

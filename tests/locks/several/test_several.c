@@ -457,15 +457,15 @@ START_TEST(without_blocking)
     uint64_t id;
     open_masters(3);
     options.wait_ms = 30000;
-    ck_assert_int_eq(redlock_try_names_async(one, names, 2, &options, told_done, &taken, NULL),
+    ck_assert_int_eq(redlock_try_names_async_n(one, names, 2, &options, told_done, &taken, NULL),
                      0);
     ck_assert(turn_until(one, atomic_load(&taken.calls) == 1, 10000));
     ck_assert_int_eq(taken.result, 0);
     ck_assert_uint_eq(redlock_name_count(taken.lock), 2);
-    ck_assert_int_eq(redlock_try_names_async(one, names, 2, &options, told_done, &waits, NULL),
+    ck_assert_int_eq(redlock_try_names_async_n(one, names, 2, &options, told_done, &waits, NULL),
                      0);
     ck_assert_int_eq(
-        redlock_try_names_async(one, names, 1, &options, told_done, &canceled, &id), 0);
+        redlock_try_names_async_n(one, names, 1, &options, told_done, &canceled, &id), 0);
     ck_assert(turn_until(one, client_stats(two).held == 0 && queue_is(masters, "b", 2), 10000));
     ck_assert_int_eq(redlock_cancel(one, id), 0);
     ck_assert_int_eq(redlock_release_async(taken.lock, told_done, &released), 0);
@@ -477,7 +477,7 @@ START_TEST(without_blocking)
     ck_assert_int_eq(canceled.result, REDLOCK_ECANCELED);
     ck_assert_int_eq(waits.result, 0);
     ck_assert_int_eq(redlock_release_async(waits.lock, NULL, NULL), 0);
-    ck_assert_int_eq(redlock_try_names_async(one, names, 0, NULL, told_done, &taken, NULL),
+    ck_assert_int_eq(redlock_try_names_async_n(one, names, 0, NULL, told_done, &taken, NULL),
                      REDLOCK_EINVAL);
     ck_assert(turn_until(one, client_stats(one).pending_releases == 0, 10000));
     close_all();

@@ -104,7 +104,7 @@ static void look_once(void *context)
     memset(history->orphans, 0, sizeof(history->orphans));
     for (unsigned i = 0; look->client != NULL && i < look->run->options->names; i++) {
         chaos_record_lock_name(look->run->record, i, name);
-        int code = redlock_inspect(look->client, name, strlen(name), NULL, &info);
+        int code = redlock_inspect_n(look->client, name, strlen(name), NULL, &info);
         if (code != REDLOCK_OK && code != REDLOCK_ENOQUORUM)
             continue;
         for (unsigned node = 0; node < info.node_count; node++) {
