@@ -74,6 +74,7 @@ EXTRA_%C%_programs_test_cli_assume_DEPENDENCIES = bin/server_clock.so bin/redloc
 EXTRA_%C%_programs_test_cli_tls_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_two_servers_DEPENDENCIES = bin/redlock %D%/support/two_families.so
 EXTRA_%C%_programs_test_cli_blind_DEPENDENCIES = bin/redlock
+EXTRA_%C%_programs_test_cli_others_keys_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_replay_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_lists_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_lies_DEPENDENCIES = bin/redlock
@@ -199,7 +200,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_cli_rolling \
 	%D%/programs/test_cli_blind \
 	%D%/programs/test_cli_tls \
-	%D%/programs/test_cli_two_servers \
+	%D%/programs/test_cli_two_servers %D%/programs/test_cli_others_keys \
 	%D%/core/test_sightings %D%/faults/test_two_addresses %D%/faults/test_two_servers \
 	%D%/programs/test_cli_json \
 	%D%/programs/test_cli_schema \

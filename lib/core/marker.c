@@ -24,11 +24,10 @@ static const char *reason(const char *word)
         const char *word, *text;
     } table[] = {
         {"missing", "it has no marker: it was emptied, lost it in a restart, or is new"},
-        {"foreign", "other data was in its marker's place"},
         {"moved", "its keys are those of another database"},
         {"restarted", "it was restarted, or has another server's keys"},
         {"resynced", "it was a replica"},
-        {"init", "somebody set a quarantine by hand"},
+        {"init", "somebody set redlock:quarantine by hand, or another program did"},
     };
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i].word, word) == 0)
@@ -41,6 +40,8 @@ static const char *unfit(const struct rl_marker_reading *reading, const char *ru
 {
     if (strcmp(reading->why, "replica") == 0)
         return "is a replica, as its script says, so it has no vote";
+    if (strcmp(reading->why, "foreign") == 0)
+        return "redlock:marker is another program's, so lost keys could not be seen: no vote";
     if (!reading->run_id[0])
         return "names no run_id inside of a script, so its marker proves nothing: no vote";
     if (strcmp(reading->run_id, run_id) != 0)

@@ -32,6 +32,8 @@
     "show it a certificate that its ca-cert-file knows: cert-file and key-file"
 #define ONE_ADDRESS                                                                            \
     "name this master by one address, or let each address of its name lead to it"
+#define ANOTHERS                                                                               \
+    "see whose that key is, and give one of both another database; delete it when nobody uses it"
 #define TRUST "give the certificate of the authority that signed its own: ca-file"
 #define RENEW "renew that master's certificate; is this machine's clock right?"
 #define TLS_VERSION "let both sides have a version of TLS and a cipher in common (1.2 or 1.3)"
@@ -88,6 +90,10 @@ static const struct rl_refusal rows[] = {
           "for the locks that it may have evicted"),
     LASTS("names no run_id", NO_PROXY),
     LASTS("two servers answer", "leave one of them at that address, and restart that one then"),
+    LASTS("another program's", ANOTHERS),
+    LASTS("is no list of nodes", ANOTHERS),
+    LASTS("can't be compared (WRONGTYPE", "see whose key redlock:lists is, and give one of both "
+                                          "another database; delete it when nobody uses it"),
     PASSES("another address of its name", ONE_ADDRESS),
     LASTS("its name has more than", ONE_ADDRESS),
     PASSES("loading its data set", "it votes once it has loaded its keys"),

@@ -99,7 +99,7 @@ void rl_certify_go_on(redlock *client, int64_t now_ns)
             read_others(client, lost, others, now_ns);
             certifying->again_ns = again_ns;
         } else if (!lost->fence.asked) { /* others may be certified by an operator */
-            rl_node_fence_again(lost, "look", "", 0, now_ns);
+            rl_node_fence_again(lost, "lose", "", 0, now_ns);
         }
     }
     if (!certifying->on)

@@ -19,6 +19,8 @@ void rl_nodes_want(struct rl_nodes *nodes, int64_t now_ns)
     nodes->settings.wanted = true;
     for (unsigned i = 0; i < nodes->n; i++)
         rl_node_wanted(&nodes->all[i], now_ns);
+    for (unsigned i = 0; i < nodes->n; i++)
+        rl_node_fence_wanted(&nodes->all[i], now_ns);
 }
 
 uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns)

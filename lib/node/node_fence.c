@@ -30,7 +30,13 @@ bool rl_node_ask_fence(struct rl_node *node, const char *what, const char *loss,
         return false;
     rl_node_put(node, out.bytes, out.len, &inflight);
     node->fence.asked = true;
+    node->fence.looks = strcmp(what, "look") == 0;
     return true;
+}
+
+bool rl_node_look_fence(struct rl_node *node, int64_t now_ns)
+{
+    return rl_node_ask_fence(node, node->settings->wanted ? "lose" : "look", "", 0, now_ns);
 }
 
 void rl_node_fence_again(struct rl_node *node, const char *what, const char *loss,
@@ -38,6 +44,13 @@ void rl_node_fence_again(struct rl_node *node, const char *what, const char *los
 {
     if (node->mode == RL_UP && rl_link_state(rl_node_connection(node)->link) == RL_LINK_OPEN)
         rl_node_ask_fence(node, what, loss, number, now_ns);
+}
+
+void rl_node_fence_wanted(struct rl_node *node, int64_t now_ns)
+{
+    if (node->settings->fencing_strict && node->fence.looks && !node->fence.asked &&
+        !rl_is_certified(&node->fence.certificate))
+        rl_node_fence_again(node, "lose", "", 0, now_ns);
 }
 
 void rl_node_take_fence(struct rl_node *node, const struct rl_inflight *inflight,
@@ -57,6 +70,8 @@ void rl_node_take_fence(struct rl_node *node, const struct rl_inflight *inflight
         return;
     }
     settings->events->certified(settings->owner, node, &told, now_ns);
+    if (settings->wanted) /* since it was asked */
+        rl_node_fence_wanted(node, now_ns);
 }
 
 const char *rl_node_fence_why(const struct rl_node *node)

@@ -16,6 +16,7 @@ struct rl_reply;
 struct rl_node_fence {
     struct rl_certificate certificate;
     bool asked; /* on the connection in use, and not answered yet */
+    bool looks; /* that was by a look, which gives a loss no id */
     int64_t look_ns, certify_ns; /* when its loss may be looked at, and others read for it */
     char why[176]; /* it could not tell; else empty */
 };
@@ -23,6 +24,10 @@ struct rl_node_fence {
 /* Queue the request (kinds/fencing.h). False: there is no room. */
 bool rl_node_ask_fence(struct rl_node *node, const char *what, const char *loss,
                        uint64_t number, int64_t now_ns);
+
+/* Look, or where somebody wants votes, have a loss get its id. */
+bool rl_node_look_fence(struct rl_node *node, int64_t now_ns);
+void rl_node_fence_wanted(struct rl_node *node, int64_t now_ns); /* from now on */
 
 /* The same for one that is UP, and has its reply sent soon. */
 void rl_node_fence_again(struct rl_node *node, const char *what, const char *loss,

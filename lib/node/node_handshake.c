@@ -70,7 +70,7 @@ void rl_node_ask_info(struct rl_node *node, int64_t now_ns)
     struct rl_out out = {.bytes = info, .size = sizeof(info) - 1, .len = sizeof(info) - 1};
     int64_t deadline_ns = now_ns + node->settings->connect_timeout_ns;
     node->info_epoch = rl_clock_epoch(node->settings->clock);
-    if (node->settings->fencing_strict && !rl_node_ask_fence(node, "look", "", 0, now_ns)) {
+    if (node->settings->fencing_strict && !rl_node_look_fence(node, now_ns)) {
         node->ask_info_ns = now_ns + RL_ASK_AGAIN_NS;
         return;
     }

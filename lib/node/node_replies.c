@@ -98,7 +98,7 @@ static bool deliver_error(struct rl_slot *slot, const struct rl_inflight *inflig
     assert(reply->type == RL_REPLY_ERROR || inflight->native);
     vote_reply.stale = inflight->certified && rl_error_is(reply, "UNCERTIFIED");
     if (vote_reply.stale && slot->index == node->current && !node->fence.asked)
-        rl_node_fence_again(node, "look", "", 0, now_ns);
+        rl_node_fence_again(node, "lose", "", 0, now_ns);
     rl_node_refuses(node, text, now_ns);
     if (rl_verb_takes(inflight->verb) && !vote_reply.stale && node->refuses_since_ns == 0)
         node->refuses_since_ns = now_ns;

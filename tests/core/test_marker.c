@@ -123,13 +123,20 @@ static const struct {
     const char *word, *text;
 } reasons[] = {
     {"missing", "it has no marker: it was emptied, lost it in a restart"},
-    {"foreign", "other data"},
     {"moved", "another database"},
     {"restarted", "it was restarted"},
     {"resynced", "it was a replica"},
     {"init", "by hand"},
     {"later", "another client found"},
 };
+
+START_TEST(other_programs_marker_is_no_vote)
+{
+    begin();
+    ck_assert_int_eq(read_at("one", "foreign", 5, NOW), RL_MARKER_UNFIT);
+    ck_assert_ptr_nonnull(strstr(marker.why, "another program's"));
+}
+END_TEST
 
 START_TEST(reason_is_told)
 {
@@ -170,6 +177,7 @@ int main(void)
     tcase_add_loop_test(tests, another_server_proves_nothing, 0, COUNT(strangers));
     tcase_add_test(tests, quarantine_outlasts_what_is_unfit);
     tcase_add_loop_test(tests, reason_is_told, 0, COUNT(reasons));
+    tcase_add_test(tests, other_programs_marker_is_no_vote);
     tcase_add_test(tests, older_request_tells_no_news_of_marker);
     tcase_add_test(tests, marker_is_read_twice_within_longest_lease);
     suite_add_tcase(suite, tests);

@@ -101,9 +101,8 @@ END_TEST
 static const char *const markers[][2] = {
     {"0123456789012345678901234567890123456789 0123456789012345678901234567890123456789 0 init",
      "restarted"},
-    {"something else", "foreign"},
-    {"", "foreign"},
 };
+static const char *const no_markers[] = {"something else", ""};
 
 /* What this version writes, and then something else. */
 static void draw_marker(struct rl_prng *prng, const char *run_id, const char *replication,
@@ -141,8 +140,10 @@ START_TEST(whatever_it_lets_through_is_read)
         ck_assert_uint_lt(strlen(said.run_id), sizeof(reading.run_id));
         ck_assert_msg(strlen(said.why) < sizeof(reading.why), "%s: %s", marker, said.why);
         struct reply stands = master_do(masters, 0, "GET", RL_MARKER_KEY, NULL);
-        ck_assert_msg(strlen(stands.text) < sizeof(reading.text), "%s: %s", marker,
-                      stands.text);
+        bool other = strcmp(said.why, "foreign") == 0;
+        ck_assert_msg(other ? strcmp(stands.text, marker) == 0
+                            : strlen(stands.text) < sizeof(reading.text),
+                      "%s: %s", marker, stands.text);
         kept += said.left_ms == 0 && strcmp(stands.text, marker) == 0;
         lost += said.left_ms > 0;
     }
@@ -162,12 +163,58 @@ START_TEST(another_marker_is_quarantined_and_replaced)
 }
 END_TEST
 
-START_TEST(data_in_markers_place_is_quarantined)
+/* What another program keeps there stays, and so does its end. */
+START_TEST(data_in_markers_place_stays)
+{
+    master_do(masters, 0, "SET", RL_MARKER_KEY, no_markers[_i], "PX", "60000", NULL);
+    expect(join(), "foreign", 20000, 20000);
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_MARKER_KEY, NULL).text, no_markers[_i]);
+    ck_assert_int_gt(master_do(masters, 0, "PTTL", RL_MARKER_KEY, NULL).number, 0);
+    ck_assert(!master_has(masters, 0, RL_QUARANTINE_KEY));
+    ck_assert_str_eq(init(), "nonce foreign 1");
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_MARKER_KEY, NULL).text, no_markers[_i]);
+    master_do(masters, 0, "DEL", RL_MARKER_KEY, NULL);
+    expect(join(), "missing", 20000, 20000);
+    ck_assert(master_has(masters, 0, RL_QUARANTINE_KEY));
+}
+END_TEST
+
+START_TEST(list_in_markers_place_stays)
 {
     master_do(masters, 0, "LPUSH", RL_MARKER_KEY, "x", NULL);
     expect(join(), "foreign", 20000, 20000);
+    ck_assert_str_eq(init(), "nonce foreign 1");
+    ck_assert_int_eq(master_do(masters, 0, "LLEN", RL_MARKER_KEY, NULL).number, 1);
+}
+END_TEST
+
+/* A lock named so by another client, or a word by hand. */
+START_TEST(data_in_quarantines_place_stays_and_is_no_vote)
+{
+    init();
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "0a1b-token", "PX", "5000", NULL);
+    expect(join(), "init", 3000, 5000); /* for as long as it stands, and no longer */
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, "0a1b-token");
+    ck_assert_int_le(master_do(masters, 0, "PTTL", RL_QUARANTINE_KEY, NULL).number, 5000);
+    ck_assert_str_eq(master_do(masters, 0, "EVAL", rl_marker_init, "4", RL_MARKER_KEY,
+                               RL_QUARANTINE_KEY, "l", "f", "nonce", "0", "replace", NULL)
+                         .text,
+                     "nonce marker 1");
     master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
-    expect(join(), "foreign", 0, 0);
+    expect(join(), "init", 0, 0);
+}
+END_TEST
+
+/* The loss can't be written down, so it must not be written off. */
+START_TEST(keys_lost_beside_data_in_quarantines_place_are_found_again)
+{
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "0a1b-token", "PX", "5000", NULL);
+    expect(join(), "missing", 20000, 20000);
+    ck_assert(!master_has(masters, 0, RL_MARKER_KEY));
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, "0a1b-token");
+    master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
+    expect(join(), "missing", 20000, 20000);
+    ck_assert(master_has(masters, 0, RL_MARKER_KEY));
 }
 END_TEST
 
@@ -247,12 +294,23 @@ START_TEST(quarantine_counts_from_its_beginning)
 }
 END_TEST
 
-static const char *const values[] = {"", "by hand", "99999999999999"};
+static const char *const values[] = {"", "by hand", "-5", "12345678901234567"};
 
-START_TEST(quarantine_without_beginning_begins_now)
+/* Who set it says how long it lasts. */
+START_TEST(quarantine_without_beginning_stays)
 {
     init();
-    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, values[_i], "PX", "1000", NULL);
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, values[_i], "PX", "5000", NULL);
+    expect(join(), "init", 1000, 5000);
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, values[_i]);
+    ck_assert_int_le(master_do(masters, 0, "PTTL", RL_QUARANTINE_KEY, NULL).number, 5000);
+}
+END_TEST
+
+START_TEST(quarantine_that_has_not_begun_begins_now)
+{
+    init();
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "99999999999999", "PX", "1000", NULL);
     expect(join(), "init", 20000, 20000);
     long long begun_ms =
         strtoll(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, NULL, 10);
@@ -317,13 +375,17 @@ int main(void)
     tcase_add_test(tests, marker_that_matches_is_left_alone);
     tcase_add_loop_test(tests, another_marker_is_quarantined_and_replaced, 0, COUNT(markers));
     tcase_add_test(tests, whatever_it_lets_through_is_read);
-    tcase_add_test(tests, data_in_markers_place_is_quarantined);
+    tcase_add_loop_test(tests, data_in_markers_place_stays, 0, 2);
+    tcase_add_test(tests, list_in_markers_place_stays);
+    tcase_add_test(tests, data_in_quarantines_place_stays_and_is_no_vote);
+    tcase_add_test(tests, keys_lost_beside_data_in_quarantines_place_are_found_again);
     tcase_add_test(tests, marker_of_another_database_is_quarantined);
     tcase_add_test(tests, former_replica_is_quarantined);
     tcase_add_test(tests, first_replica_and_freed_backlog_cost_no_vote);
     tcase_add_test(tests, quarantine_is_raised_and_never_lowered);
     tcase_add_test(tests, quarantine_counts_from_its_beginning);
-    tcase_add_loop_test(tests, quarantine_without_beginning_begins_now, 0, COUNT(values));
+    tcase_add_loop_test(tests, quarantine_without_beginning_stays, 0, COUNT(values));
+    tcase_add_test(tests, quarantine_that_has_not_begun_begins_now);
     tcase_add_loop_test(tests, quarantine_without_end_stays, 0, 2);
     tcase_add_test(tests, second_loss_begins_anew);
     tcase_add_test(tests, first_marker_is_set_where_nothing_stands);

@@ -155,12 +155,19 @@ static void join(struct sim_run *run)
     }
     const struct sim_key *key = sim_script_key(run, name);
     bool is_one = read_key(key, &certificate);
-    change(run, &certificate, lost(server, key, is_one, &certificate));
+    const char *why = lost(server, key, is_one, &certificate);
+    bool look = strcmp(sim_argv_at(run, 2)->bytes, "look") == 0;
+    if (!error && why && (look || strcmp(why, "foreign") == 0)) {
+        answer(run, why, "", "0");
+        return;
+    }
+    change(run, &certificate, why);
     snprintf(certificate.run, sizeof(certificate.run), "%s", server->run_id);
     snprintf(certificate.replication, sizeof(certificate.replication), "%s",
              server->replication);
     sim_certificate_text(&certificate, text);
-    if (!error && (!key || key->type != SIM_STRING || strcmp(key->value.bytes, text) != 0))
+    if (!error && !look &&
+        (!key || key->type != SIM_STRING || strcmp(key->value.bytes, text) != 0))
         error = sim_script_set_for_ever(run, name, &(struct sim_word){text, strlen(text)});
     if (error)
         sim_script_fail(run, "redis.call('SET'", error);

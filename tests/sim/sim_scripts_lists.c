@@ -185,6 +185,13 @@ static void join(struct sim_run *run)
         sim_script_fail(run, "redis.call('HGETALL'", error);
         return;
     }
+    for (unsigned i = 0; i < lists.count; i++) {
+        double ttl;
+        if (!lists.shown[i].timed || !max_ttl_of(lists.shown[i].member.text, &ttl)) {
+            sim_put_error(call->out, "ERR redlock:lists has what is no list of nodes");
+            return;
+        }
+    }
     qsort(lists.shown, lists.count, sizeof(lists.shown[0]), by_text);
     for (unsigned i = 0; i < lists.count; i++) {
         if (!look_at(run, &lists, &lists.shown[i]))

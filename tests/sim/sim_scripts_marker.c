@@ -122,6 +122,13 @@ static void answer(struct sim_run *run, const char *why, int64_t left_ms, const 
                  call->session->by ? call->session->by->name : "?", why, (long long)left_ms);
 }
 
+/* Is it a time, and not what somebody else has set? */
+static bool is_time(const struct sim_key *key)
+{
+    size_t digits = key->type == SIM_STRING ? strspn(key->value.bytes, "0123456789") : 0;
+    return digits > 0 && digits < 17 && digits == key->value.len;
+}
+
 /* The quarantine: from now on, or as it stands, and for the asker's window at least. */
 static const char *quarantine(struct sim_run *run, bool found, bool look, int64_t *ret_left_ms)
 {
@@ -135,9 +142,9 @@ static const char *quarantine(struct sim_run *run, bool found, bool look, int64_
     *ret_left_ms = 0;
     if (!key && !found)
         return NULL;
-    bool told = key && key->type == SIM_STRING &&
-                sim_word_integer(&(struct sim_word){key->value.bytes, key->value.len}, &begun);
-    bool again = found || !told || begun > call->now_ms;
+    if (key && is_time(key))
+        (void)sim_word_integer(&(struct sim_word){key->value.bytes, key->value.len}, &begun);
+    bool again = found || begun > call->now_ms;
     if (again)
         begun = call->now_ms;
     if (!sim_word_integer(sim_argv_at(run, 3), &window))
@@ -175,6 +182,8 @@ static void join(struct sim_run *run)
     const struct sim_key *marker = sim_script_key(run, sim_keys_at(run, 1));
     const char *found = lost(run, marker, &told), *why = found ? found : told.why;
     write_marker(call->server, sim_argv_at(run, 2)->bytes, why, text);
+    const struct sim_key *began = sim_script_key(run, sim_keys_at(run, 2));
+    look |= found && (strcmp(found, "foreign") == 0 || (began && !is_time(began)));
     if (!found && strlen(text) + strlen(told.more) < TEXT_MAX)
         strcat(text, told.more);
     if (!error && !look &&

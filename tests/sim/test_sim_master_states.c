@@ -452,6 +452,10 @@ START_TEST(marker_is_read_alike)
         both_join("1", "20000");
     }
     both("FLUSHALL", NULL);
+    both("SET", RL_QUARANTINE_KEY, "by hand", "PX", "5000", NULL);
+    both_join("0", "20000");
+    both_look("20000");
+    both("FLUSHALL", NULL);
     both("ZADD", RL_MARKER_KEY, "1", "x", NULL);
     both_join("0", "20000");
     pair_end(&run);
@@ -516,7 +520,9 @@ START_TEST(certificate_is_read_alike)
     char run_id[64], replication[64], text[160];
     begin_as_one(run_id, replication);
     both_certify(LOSS, "look", "", "0");
+    both_certify(LOSS, "lose", "", "0");
     both_certify(LATER, "look", "", "0");
+    both_certify(LATER, "lose", "", "0");
     both_certify(LATER, "read", LATER, "0");
     both_certify(LATER, "certify", LATER, "5");
     both_certify(LATER, "certify", LOSS, "5");
@@ -528,11 +534,13 @@ START_TEST(certificate_is_read_alike)
     for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         both("SET", RL_FENCING_KEY, values[i], NULL);
         both_certify(LOSS, "look", "", "0");
-        both_certify(LATER, "look", "", "0");
+        both_certify(LATER, "lose", "", "0");
+        both_certify(LATER, "certify", LATER, "5");
     }
     both("DEL", RL_FENCING_KEY, NULL);
     both("ZADD", RL_FENCING_KEY, "1", "x", NULL);
-    both_certify(LOSS, "look", "", "0");
+    both_certify(LOSS, "lose", "", "0");
+    both("DEL", RL_FENCING_KEY, NULL);
     snprintf(text, sizeof(text), "certified " LOSS LOSS " 5 9 %s other", run_id);
     both("SET", RL_FENCING_KEY, text, NULL);
     both_certify(LATER, "look", "", "0");

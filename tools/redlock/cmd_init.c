@@ -75,7 +75,7 @@ static const char *next(void *context, unsigned node)
     case MARKING:
         return encode(init, node, 10, mark);
     case FINDING:
-        fence_look_request(nonce, init->master[node].request);
+        fence_look_request(nonce, "lose", init->master[node].request);
         return init->master[node].request;
     case CERTIFYING:
         return encode(init, node, 8, certify);
@@ -91,7 +91,9 @@ static const char *read_certificate(struct init *init, unsigned node,
     struct rl_certificate *certificate = &init->master[node].certificate;
     const char *why = fence_look_heard(init->master[node].nonce, reply, certificate);
     if (!why && !rl_is_certified(certificate) && strlen(certificate->id) != RL_LOSS_LEN)
-        why = "it is a replica, or names no run_id inside of a script";
+        why = strcmp(certificate->word, "foreign") == 0
+                  ? RL_FENCING_KEY " is another program's: when it is gone, or deleted, try again"
+                  : "it is a replica, or names no run_id inside of a script";
     if (!why && !rl_is_certified(certificate) && init->master[node].step == CERTIFYING)
         why = "it took no certificate: it lost keys anew, or the user lacks +get, which redlock "
               "status --acl --kinds init prints";

@@ -186,8 +186,15 @@ static int end_blind(const struct status *status)
     return print(status, CLI_UNKNOWN);
 }
 
-/* Looking begins no quarantine, and who waits for its end must see to that. But masters that
- * may all be new are left to init. */
+/* Did it lose its fencing tokens, where the others can certify it? */
+static bool awaits_certificate(const struct status_facts *facts)
+{
+    return *facts->certificate.word && !rl_is_certified(&facts->certificate) &&
+           facts->others_certified;
+}
+
+/* Looking begins no quarantine and no certification, and who waits for its end must see to that.
+ * But masters that may all be new are left to init. */
 static void begin_quarantine(const struct status *status)
 {
     bool begins = false, new = true;
@@ -195,8 +202,9 @@ static void begin_quarantine(const struct status *status)
         const redlock_node_status *node = &status->nodes[i];
         bool to_be = node->state == REDLOCK_NODE_GUARDED &&
                      strncmp(node->text, CLI_TO_BE, strlen(CLI_TO_BE)) == 0;
-        begins = begins || to_be;
-        if (node->state == REDLOCK_NODE_READY ||
+        bool lost = awaits_certificate(&status->found.master[i].facts);
+        begins = begins || to_be || lost;
+        if (lost || node->state == REDLOCK_NODE_READY ||
             (to_be && strncmp(node->text, CLI_UNMARKED, strlen(CLI_UNMARKED)) != 0))
             new = false;
     }

@@ -15,11 +15,12 @@ bool fence_look_nonce(char ret_nonce[RL_NONCE_LEN + 1])
     return drawn;
 }
 
-void fence_look_request(const char nonce[RL_NONCE_LEN], char ret_request[FENCE_LOOK_MAX])
+void fence_look_request(const char nonce[RL_NONCE_LEN], const char *what,
+                        char ret_request[FENCE_LOOK_MAX])
 {
     struct rl_out out;
     rl_out_init(&out, ret_request, FENCE_LOOK_MAX - 1);
-    rl_certificate_request(&out, nonce, "look", "", 0);
+    rl_certificate_request(&out, nonce, what, "", 0);
     ret_request[out.len] = '\0';
 }
 

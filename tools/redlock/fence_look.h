@@ -12,7 +12,8 @@
 bool fence_look_nonce(char ret_nonce[RL_NONCE_LEN + 1]);
 
 /* The request. */
-void fence_look_request(const char nonce[RL_NONCE_LEN], char ret_request[FENCE_LOOK_MAX]);
+void fence_look_request(const char nonce[RL_NONCE_LEN], const char *what,
+                        char ret_request[FENCE_LOOK_MAX]);
 
 /* Its reply. NULL, or what is wrong with it. */
 const char *fence_look_heard(const char nonce[RL_NONCE_LEN], const struct rl_reply *reply,

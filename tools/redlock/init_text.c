@@ -22,6 +22,7 @@ const char *init_not_marked(const char nonce[RL_NONCE_LEN], const struct rl_repl
         {"quarantine",
          "it is quarantined: somebody found keys lost there; it votes by itself later"},
         {"keys", "it has keys in this database: they may be locks, or what is left of them"},
+        {"foreign", RL_MARKER_KEY " is another program's: when it is gone, or deleted, try again"},
         {"replica", "it is a replica"},
         {"nameless", "it names no run_id inside of a script"},
     };

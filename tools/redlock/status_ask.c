@@ -138,7 +138,7 @@ static const char *next(void *context, unsigned node)
         /* fall through */
     case FENCING:
         if (ask->setup.certificates) {
-            fence_look_request(asked->nonce, asked->request);
+            fence_look_request(asked->nonce, "look", asked->request);
             return asked->request;
         }
         asked->requests = CLIENTS;

@@ -3,11 +3,13 @@
  * counters, and the user's rights. */
 #include "config_auto.h"
 
+#include "core/refusal.h"
 #include "redlock/cli.h"
 #include "redlock/status_checks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define OFFSET_MAX_US (5 * 1000000LL)
 #define NEARLY_FULL 0.9
@@ -218,6 +220,7 @@ static void check_fencing(const struct status_facts *facts, const struct status_
              refused ? facts->uncertified : rl_uncertified_why(certificate));
     check->remedy =
         refused ? "allow the user what redlock(7) lists under permissions"
+        : strcmp(certificate->word, "foreign") == 0 ? rl_refusal_of(check->reason)->remedy
         : facts->others_certified
             ? "clients certify it within seconds; status --wait waits for that"
             : "redlock init --tokens-above N, with the greatest token that any store has seen; "

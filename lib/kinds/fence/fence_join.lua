@@ -5,9 +5,11 @@
 --   base      its next tokens are above this one
 --   greatest  no token that it named or took is above this one
 -- The server names itself, as for markers. Where the certificate is another server's, or gone,
--- tokens may be lost, and that gets an id.
+-- tokens may be lost, and that gets an id. What is no certificate is another program's: it stays,
+-- and that loss has no id.
 -- ARGV[1] is a nonce, ARGV[2] what is wanted, ARGV[3] the id of a loss, ARGV[4] a number:
---   look
+--   look     nothing is written: a loss that has no id yet gets none
+--   lose     a loss that has none gets one
 --   read     for the loss of another master. Rounds that were begun before this are refused from
 --            now on: their requests show an older id.
 --   certify  after this master's own loss: the greatest number that a majority of the others
@@ -36,7 +38,9 @@ elseif its_replication ~= replication and
   string.find(redis.call('INFO', 'replication'), '\nsecond_repl_offset:%d') then
   lost = 'resynced'
 end
-if lost then
+if lost == 'foreign' or lost and ARGV[2] == 'look' then
+  return {ARGV[1], lost, '', 0}
+elseif lost then
   word, id, base, greatest = lost, ARGV[1], '0', '0'
 elseif ARGV[2] == 'read' and word == 'certified' and string.sub(id, 1, 16) ~= ARGV[3] then
   id = ARGV[3] .. ARGV[1]
@@ -44,7 +48,7 @@ elseif ARGV[2] == 'certify' and word ~= 'certified' and id == ARGV[3] then
   word, id, base, greatest = 'certified', id .. ARGV[1], ARGV[4], ARGV[4]
 end
 local own = table.concat({word, id, base, greatest, run, replication}, ' ')
-if own ~= text then
+if own ~= text and ARGV[2] ~= 'look' then
   redis.call('SET', KEYS[1], own)
 end
 return {ARGV[1], word, id, tonumber(greatest)}

@@ -3,22 +3,29 @@
 -- server's time, in ms, at which a client last showed it.
 -- ARGV[1] is a nonce, ARGV[2] the mark of the asker. A mark is alive for the max-ttl that it
 -- tells, of 7 days at the most, and ARGV[3] ms: for so long its clients may hold locks. Others are
--- deleted. A later version may write anything behind the max-ttl, of letters, digits and dashes,
+-- deleted. Where a field or a time is none of these, another program has written it: all stays as
+-- it is, and that is an error. A later version may write anything behind the max-ttl, of letters, digits and dashes,
 -- in a mark of 63 bytes at the most: list_mark.h has the same.
 -- Returns {nonce, how many other marks are alive, the first four of them, a blank between}.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stands, others, last = redis.call('HGETALL', KEYS[1]), {}, 0
+for i = 1, #stands, 2 do
+  if #stands[i] > 63 or not string.find(stands[i], '^n%d+%-ttl%d+%-[%w%-]+$') or
+    not string.find(stands[i + 1], '^%d+$') then
+    return redis.error_reply('ERR ' .. KEYS[1] .. ' has what is no list of nodes')
+  end
+end
 local function show(mark, seen)
   redis.call('HSET', KEYS[1], mark, string.format('%.0f', seen))
 end
 local function left(mark, seen)
-  local ttl = #mark <= 63 and tonumber(string.match(mark, '^n%d+%-ttl(%d+)%-[%w%-]+$'))
-  return ttl and seen and seen + math.min(ttl, 604800000) + ARGV[3] - now or 0
+  local ttl = tonumber(string.match(mark, '^n%d+%-ttl(%d+)%-'))
+  return seen + math.min(ttl, 604800000) + ARGV[3] - now
 end
 for i = 1, #stands, 2 do
-  local mark, seen = stands[i], tonumber(string.match(stands[i + 1], '^%d+$'))
-  if seen and seen > now then
+  local mark, seen = stands[i], tonumber(stands[i + 1])
+  if seen > now then
     seen = now
     show(mark, seen)
   end

@@ -4,7 +4,8 @@
 -- ARGV[1] is a nonce, ARGV[2] the number of the database. With ARGV[3], `replace`, somebody
 -- says that the server before has answered nobody for the longest lease. Then a quarantine with
 -- an end is over; clients have set it since.
--- Returns {nonce, what, how many}: done; marker, quarantine or keys, which stand here and stay;
+-- Returns {nonce, what, how many}: done; foreign: another program's data stands in the place of one
+-- of them, and stays; marker, quarantine or keys, which stand here and stay;
 -- replica; nameless: INFO tells no run id.
 local function told(section, field)
   return string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
@@ -15,7 +16,13 @@ if told('replication', 'role') ~= 'master' then
 elseif run == '' then
   return {ARGV[1], 'nameless', 0}
 end
-local over = ARGV[3] == 'replace' and redis.call('PTTL', KEYS[2]) > 0
+local marker, began = redis.pcall('GET', KEYS[1]), redis.pcall('GET', KEYS[2])
+if marker and not string.find(type(marker) == 'string' and marker or '',
+    '^%w+ %w* %d+ %l+[ %w%p]*$') then
+  return {ARGV[1], 'foreign', 1}
+end
+local over = ARGV[3] == 'replace' and redis.call('PTTL', KEYS[2]) > 0 and
+  string.find(type(began) == 'string' and began or '', '^%d+$')
 if not over and redis.call('EXISTS', KEYS[1]) == 1 then
   return {ARGV[1], 'marker', 1}
 elseif not over and redis.call('EXISTS', KEYS[2]) == 1 then

@@ -6,13 +6,15 @@
 -- Its first four words are alike in all versions. A later one may write more behind them, of
 -- printable ASCII and 159 bytes in all, which stays for as long as the keys do.
 -- A standing quarantine lasts for ARGV[3] ms from its beginning, or longer.
+-- What is no marker, and no time in the quarantine's place, is another program's, or was set by
+-- hand. It stays: nothing is written over it, and there is no vote for as long as it stands.
 -- Who wants no vote yet gives ARGV[4], `look`: nothing is written, and the times are those that a
 -- client would find who wants one.
 -- Returns {nonce, the server's run id ('': not told), why, remaining ms, the marker}. 0: no
 -- quarantine stands; -1: one that somebody must delete. `why` is of the last quarantine: missing,
 -- foreign, moved, restarted or resynced; init: of none. Or it is replica: nothing was read. Of a
--- longer word of another version there are 15 letters. A look at a marker that is missing or
--- another one gives an empty text for it.
+-- longer word of another version there are 15 letters. A marker that is missing or another one,
+-- and is not written, gives an empty text.
 local function told(section, field)
   local word = string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
   return #word <= 40 and word or ''
@@ -44,7 +46,9 @@ local own = run .. ' ' .. replication .. ' ' .. ARGV[2] .. ' ' .. why
 if #own + #more < 160 then
   own = own .. more
 end
-local look = ARGV[4] == 'look'
+local began = redis.pcall('GET', KEYS[2])
+local begun = type(began) == 'string' and #began < 17 and string.match(began, '^%d+$')
+local look = ARGV[4] == 'look' or found == 'foreign' or found and began and not begun
 if own ~= text and not look then
   redis.call('SET', KEYS[1], own)
 end
@@ -54,8 +58,8 @@ if left == -2 and not found then
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local begun = tonumber(redis.pcall('GET', KEYS[2]))
-local again = found or not begun or begun > now
+begun = tonumber(begun or 0) -- long ago: what is no time is not made to last longer
+local again = found or begun > now
 if again then
   begun = now
 end

@@ -30,7 +30,7 @@ static struct reply join(unsigned node, const char *what, const char *loss, cons
 /* As `redlock init` does. */
 static void certify(unsigned node)
 {
-    ck_assert_str_eq(join(node, "look", "", "0").text,
+    ck_assert_str_eq(join(node, "lose", "", "0").text,
                      "00000000000000aa missing 00000000000000aa 0");
     ck_assert_str_eq(join(node, "certify", "00000000000000aa", "0").text,
                      "00000000000000aa certified 00000000000000aa00000000000000aa 0");
@@ -88,7 +88,7 @@ static uint64_t take_anew(const char *settings)
 
 static bool certified_at(unsigned node)
 {
-    return strstr(join(node, "look", "", "0").text, " certified ") != NULL;
+    return strstr(join(node, "lose", "", "0").text, " certified ") != NULL;
 }
 
 static void lose(unsigned node, int how)
@@ -193,8 +193,26 @@ START_TEST(guarded_masters_vouch_for_one_that_lost_its_counters)
     start(3, true);
     redlock *client = client_open(masters_guarded_file(masters, "fencing strict\nmax-ttl 60s\n"));
     ck_assert_int_eq(client_ready(client), 0);
+    redlock_lock *lock = NULL;
+    ck_assert_int_eq(client_try(client, "x", 1000, 0, NULL, &lock), REDLOCK_ENOQUORUM);
     lose(0, 1);
     ck_assert(wait_until(client_ready(client) == 0 && certified_at(0), 10000));
+    redlock_close(client);
+    masters_stop(masters);
+}
+END_TEST
+
+/* It asks at once, and not with the next INFO. */
+START_TEST(client_that_looked_first_certifies_when_it_wants_lock)
+{
+    redlock_lock *lock = NULL;
+    start(3, true);
+    lose(0, 0);
+    redlock *client = open_to(STRICT);
+    ck_assert(wait_until(client_ready(client) == 3, 10000));
+    ck_assert(!master_has(masters, 0, RL_FENCING_KEY));
+    ck_assert_int_eq(client_try(client, "x", 1000, 0, NULL, &lock), 0);
+    ck_assert(wait_until((client_ready(client), certified_at(0)), 5000));
     redlock_close(client);
     masters_stop(masters);
 }
@@ -243,7 +261,7 @@ START_TEST(master_that_nobody_can_certify_is_looked_at_now_and_then)
     ck_assert_msg(looks >= 1 && looks < 50, "%ld looks", looks);
     char above[24], id[17];
     snprintf(above, sizeof(above), "%llu", (unsigned long long)first);
-    struct reply lost = join(0, "look", "", "0");
+    struct reply lost = join(0, "lose", "", "0");
     const char *loss = strstr(lost.text, "missing ");
     ck_assert_ptr_nonnull(loss);
     snprintf(id, sizeof(id), "%.16s", loss + strlen("missing "));
@@ -350,6 +368,7 @@ int main(void)
     tcase_add_test(tcase, loss_on_live_connection_gives_no_vote);
     tcase_add_test(tcase, minority_that_loses_its_counters_costs_no_lock);
     tcase_add_test(tcase, guarded_masters_vouch_for_one_that_lost_its_counters);
+    tcase_add_test(tcase, client_that_looked_first_certifies_when_it_wants_lock);
     tcase_add_test(tcase, new_masters_are_certified_by_nobody);
     tcase_add_test(tcase, master_that_nobody_can_certify_is_looked_at_now_and_then);
     tcase_add_test(tcase, counter_that_is_gone_is_no_way_back);

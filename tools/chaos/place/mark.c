@@ -32,7 +32,7 @@ bool chaos_certify(const struct server_at *at, char *why, size_t why_size)
 {
     char id[RL_CERTIFICATE_MAX / 2 + 1];
     snprintf(id, sizeof(id), "%016d", at->port);
-    const char *ask[] = {"EVAL", rl_fence_join, "1", RL_FENCING_KEY, id, "look", id, "0"};
+    const char *ask[] = {"EVAL", rl_fence_join, "1", RL_FENCING_KEY, id, "lose", id, "0"};
     struct server_talk talk;
     char text[256] = "";
     bool certified = false;
