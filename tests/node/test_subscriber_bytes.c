@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The next connection, without a wait for the backoff. */
+/* The next connection, without a wait for the backoff, nor for one that was refused. */
 static void want_again(void)
 {
     rl_sub_unwant(&rig.sub);
-    rig.sub.retry.begun_ns = 0;
+    rl_retry_init(&rig.sub.retry);
     sub_rig_want(&rig);
 }
 
