@@ -13,7 +13,8 @@
 #
 #   driver.sh --test-name TEST --log-file FILE --trs-file FILE ... -- TEST...
 #
-# STALL_MS=0 plays each test once.
+# STALL_MS=0 plays each test once. The file times has a line a play: how many milliseconds it took,
+# how many of a processor, and the test.
 stall_ms=${STALL_MS:-50}
 crowd_ms=${CROWD_MS:-250}
 again=2
@@ -47,11 +48,19 @@ tell_own() {
         "$log.stall")
 }
 
+# Sets now_ms, since boot; 0 where the kernel does not say.
+tell_clock() {
+    now_ms=0
+    ! read -r up rest </proc/uptime || now_ms=$(((${up%.*} * 100 + 1${up#*.} - 100) * 10))
+} 2>/dev/null
+
 # Sets stall and crowd, the longest of each in milliseconds; busy, what all processors worked;
 # others, what of that was not for the test; and threads, how many wanted a processor at a time.
 play() { # ARGUMENT...
     tell_own
     before=$ms
+    tell_clock
+    began_ms=$now_ms
     "$tests/support/stall_meter" >"$log.stall" 9>&- &
     pid=$!
     sh "$driver" "$@" 9>&-
@@ -61,6 +70,8 @@ play() { # ARGUMENT...
     read -r stall crowd busy threads <"$log.stall"
     tell_own
     others=$((${busy:-0} - ms + before))
+    tell_clock
+    echo "$((now_ms - began_ms)) $((ms - before)) $name" >>"$tests/times"
     rm -f "$log.stall"
     return $status
 }

@@ -100,7 +100,7 @@ count-tests:
 # How each is run: beside a meter of the machine's stalls; again beside busy loops if it may have
 # been late only.
 LOG_DRIVER = $(SHELL) $(srcdir)/%D%/driver.sh
-CLEANFILES += %D%/support/stall_meter %D%/support/busy_loops %D%/room.lock %D%/door.lock flaky/*.log
+CLEANFILES += %D%/support/stall_meter %D%/support/busy_loops %D%/room.lock %D%/door.lock %D%/times flaky/*.log
 EXTRA_DIST += %D%/driver.sh %D%/once_is_enough.txt %D%/support/stall_meter.c %D%/support/busy_loops.c
 $(TEST_LOGS): %D%/support/stall_meter %D%/support/busy_loops
 %D%/support/busy_loops: %D%/support/busy_loops.c config_auto.h

@@ -51,6 +51,8 @@ logged() { grep -q -- "$1" a.log; }
 
 run 0 0
 check 'a test that passes is played once' ended PASS 1
+check 'how long, by the clock and by a processor, is written down' \
+    grep -Eqx '[0-9]+ [0-9]+ a_test' tests/times
 run 900 0
 check 'even beside a stall' ended PASS 1
 check 'and its log speaks of none' eval '! logged "PLAYED AGAIN"'

@@ -82,6 +82,12 @@ check 'that is said' says 'tests/b was flaky before'
 judge
 check 'where none is flaky nothing is said' [ "$(cat out)" = '0, 0, 0' ]
 
+# Which tests take longest: what to look at first.
+mkdir -p build/gcc/tests
+printf '900 100 tests/a\n61900 2100 tests/b\n5000 0 tests/c\n' >build/gcc/tests/times
+(. "$root/tools/quickstart/run.sh" && . "$root/tools/quickstart/check.sh" && stage=gcc && tell_slowest build/gcc) >out 2>&1
+check 'the slowest tests are told' says '^   | tests/b 61 (2), tests/c 5 (0), tests/a 0 (0)$'
+
 # Where a check is: a line a minute, or on a terminal each second.
 where() { # STAGE SECONDS-SO-FAR SECONDS-OF-STAGE TESTS
     (

@@ -169,6 +169,15 @@ count_tests() { # BUILD
     failed=$((failed + stage_failed))
 }
 
+# What takes longest is what to look at where the check takes too long.
+tell_slowest() { # BUILD
+    [ -f "$1/tests/times" ] || return 0
+    sort -rn "$1/tests/times" >"build/logs/$stage-times.log"
+    say "   slowest of $stage, in seconds, and how many of them a processor worked:"
+    awk 'NR <= 20 { printf("%s%s %d (%d)", (NR > 1 ? ", " : ""), $3, $1 / 1000, $2 / 1000) }
+        END { print "" }' "build/logs/$stage-times.log" | fold -s -w 96 | sed 's/^/   | /; s/ *$//'
+}
+
 # What `make check` did, whose result is $1.
 judge_tests() { # RESULT BUILD
     count_tests "$2"
@@ -181,6 +190,7 @@ judge_tests() { # RESULT BUILD
         [ $stage_failed -eq 0 ] || counts="FAILED: $counts"
         end_stage "$counts"
     fi
+    tell_slowest "$2"
     check_leftovers
 }
 
@@ -243,6 +253,7 @@ test_stage() { # NAME TARGET JOBS TESTS COMMAND...: COMMAND runs make, and TESTS
     built=$name
     shift 4
     find "build/$name" -name '*.trs' -exec rm -f {} +
+    rm -f "build/$name/tests/times"
     FLAKY_DIR=$PWD/build/flaky/$stage
     export FLAKY_DIR
     run_step "$name-$target" "$@" -C "build/$name" -j "$at_once" -k "$target"
