@@ -1,4 +1,4 @@
-/* tags: threads */
+/* tags: long threads */
 /* test_absence.c - time in which nobody looks is no evidence against masters: the first call
  * after a pause, connections that were cut before a call or in it, renewals and releases that
  * meet such connections. */

@@ -1,3 +1,4 @@
+/* tags: long */
 /* test_clock_back.c - a client whose machine's clock is set back: whatever it held is lost and
  * told, no lock is valid for longer than it was, what waits ends, and all goes on then. */
 #include "config_auto.h"

@@ -1,3 +1,4 @@
+/* tags: long */
 /* test_refusals.c - masters that refuse what only a person can mend: they are left alone while a
  * majority stands without them, are tried now and then where they are needed, and a wait that
  * they make vain ends. What passes by itself is tried again soon, and waited for. */

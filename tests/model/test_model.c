@@ -1,3 +1,4 @@
+/* tags: long unsanitized */
 /* test_model.c - the models of the protocol: the safe ones are, the broken ones are caught. The
  * large ones are left to `make check-model`. And what the search itself must not get wrong. */
 #include "config_auto.h"

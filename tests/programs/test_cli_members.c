@@ -1,3 +1,4 @@
+/* tags: long */
 /* test_cli_members.c - the list of masters is changed one master at a time, as redlock(7) tells
  * it, and `redlock status --wait` says when the next step may be taken. Clients hold locks all
  * the time: none is lost, and nobody else gets one. */

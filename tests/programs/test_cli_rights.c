@@ -1,3 +1,4 @@
+/* tags: long */
 /* test_cli_rights.c - redlock status asks each master for the rights of its user: those that
  * status --acl prints are all that it wants, and whichever is taken away is named. */
 #include "config_auto.h"

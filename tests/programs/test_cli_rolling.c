@@ -1,3 +1,4 @@
+/* tags: long */
 /* test_cli_rolling.c - redlock status --wait: masters are restarted one after the other, each
  * when it says so, and no lock that is renewed is lost. Without it, each loss is told. */
 #include "config_auto.h"

@@ -1,3 +1,4 @@
+/* tags: long */
 /* test_cli_status.c - redlock status: its verdict is that of locks which are really taken. Each
  * case makes servers unfit in one way, on one of three and on all of them. */
 #include "config_auto.h"
