@@ -82,6 +82,23 @@ check 'that is said' says 'tests/b was flaky before'
 judge
 check 'where none is flaky nothing is said' [ "$(cat out)" = '0, 0, 0' ]
 
+# A build is begun ahead, and ended when its stage begins.
+ln -s "$root/tools" tools
+printf '#!/bin/sh\n: >config.status\nprintf "all:\\n\\t: >begun; sleep 60\\n" >Makefile\n' >configure
+chmod +x configure
+begun() { [ -f build/address/begun ]; }
+begin_ahead() {
+    for part in run build check; do . "$root/tools/quickstart/$part.sh"; done
+    default_signals=''
+    start_ahead address
+    await 20 begun
+    end_ahead
+}
+(begin_ahead) >out 2>&1
+check 'a build is begun ahead' begun
+check 'and ended' [ -z "$(working_in "$work/build")" ]
+check 'its end is told to nobody' [ ! -s out ]
+
 # Which tests take longest: what to look at first.
 mkdir -p build/gcc/tests
 printf '900 100 tests/a\n61900 2100 tests/b\n5000 0 tests/c\n' >build/gcc/tests/times

@@ -1,8 +1,9 @@
 /* stall_meter.c - what this machine withheld from a test. Runs beside it; told to end, it
  * prints four numbers. The first is the longest time for which a program that wants little got no
  * processor, in milliseconds. The second is the longest time for which no processor had nothing to
- * do. The third is what all processors worked together meanwhile, for all processes. The last is
- * how many threads wanted a processor at one time, on average, beside the meter itself. */
+ * do, nor time for a nice process. The third is what all processors worked together meanwhile, for
+ * all processes but nice ones. The last is how many threads wanted a processor at one time, on
+ * average, beside the meter itself. */
 #include "config_auto.h"
 
 #include "stall.h"
@@ -22,7 +23,8 @@ static void end(int signal_number)
     told_to_end = 1;
 }
 
-/* Of all processors together, in ticks; nothing where the kernel does not say. */
+/* Of all processors together, in ticks; nothing where the kernel does not say. One that works for
+ * a nice process would have been there for a test. */
 struct ticks {
     long long idle, busy;
 };
@@ -37,7 +39,7 @@ static struct ticks read_ticks(void)
                        &waiting);
         fclose(file);
     }
-    return count == 5 ? (struct ticks){idle + waiting, user + nice + system}
+    return count == 5 ? (struct ticks){idle + waiting + nice, user + system}
                       : (struct ticks){0, 0};
 }
 

@@ -227,8 +227,23 @@ judge_flaky() {
 
 # ---- the stages ----
 
-# Configure and compile all, test programs too, for which make is told TEST-VARIABLE.
-build_stage() { # NAME TEST-VARIABLE CONFIGURE-ARGUMENT...
+# Lines, for what sanitizers report, and no more: that compiles and links sooner.
+sanitized='-O1 -g1'
+
+# Configure and compile all, test programs too.
+build_stage() { # gcc|address|thread
+    case $1 in
+    gcc) compile gcc TESTS= --enable-werror CC=gcc ;;
+    address)
+        compile address TESTS= --enable-sanitize=address,undefined --disable-shared CC=gcc \
+            CFLAGS="$sanitized" ;;
+    thread)
+        compile thread "check_PROGRAMS=$(tagged threads)" --enable-sanitize=thread \
+            --disable-shared CC=gcc CFLAGS="$sanitized" ;;
+    esac
+}
+
+compile() { # NAME VARIABLE-FOR-TESTS CONFIGURE-ARGUMENT...
     name=$1 variable=$2
     shift 2
     configure_build "$name" "$@" || { fail_stage 'configure' "build/$name.log"; return 1; }
@@ -236,6 +251,16 @@ build_stage() { # NAME TEST-VARIABLE CONFIGURE-ARGUMENT...
         { fail_stage 'make' "$step_log"; return 1; }
     run_step "$name-make-check" make -C "build/$name" -j "$job_count" check TESTS= "$variable" ||
         { fail_stage 'compiling the tests' "$step_log"; return 1; }
+}
+
+# Tests wait more than they work. Meanwhile the builds of later stages are compiled, by what tests
+# leave of the processors. What is not ready when it is wanted, its stage compiles.
+start_ahead() { # BUILD...
+    # shellcheck disable=SC2086 # may be no word at all
+    setsid env $default_signals nice -n 15 sh tools/quickstart/ahead.sh "$@" \
+        </dev/null >build/logs/ahead.log 2>&1 &
+    # shellcheck disable=SC2034 # run.sh ends it
+    ahead=$!
 }
 
 # Tests wait more than they work: some run at once, and those that take longest begin first.
@@ -267,23 +292,22 @@ count_tests_of() { # BUILD TESTS
 
 check_gcc() {
     begin_stage gcc 'warnings are errors; all tests'
-    build_stage gcc TESTS= --enable-werror CC=gcc || return
+    build_stage gcc || return
     start_peers
+    start_ahead address thread
     # shellcheck disable=SC2016 # they are make's variables
     tests=$(long_ones_first '$(check_PROGRAMS) $(dist_check_SCRIPTS)')
     test_stage gcc check "$(many_at_once)" "$(count_tests_of gcc "$tests")" make "$tests"
     passed=$stage_passed skipped=$stage_skipped
 }
 
-# Lines, for what sanitizers report, and no more: that compiles and links sooner.
-sanitized='-O1 -g1'
-
 # Not the scripts: they test what no sanitizer sees, and some build the tree themselves. Nor
 # those that hold `redlock run` to its deadlines: they are for the program as it ships.
 check_address() {
     begin_stage address 'the test programs under AddressSanitizer (leaks too) and UBSan'
-    build_stage address TESTS= --enable-sanitize=address,undefined --disable-shared CC=gcc \
-        CFLAGS="$sanitized" || return
+    end_ahead
+    build_stage address || return
+    start_ahead thread
     # A thread that is canceled leaves its stack poisoned, and gives its signal stack back on it.
     # What was freed is kept from use up to 16 MB: more than most tests free, and 256 would cost
     # those that free much four fifths of their time.
@@ -300,8 +324,8 @@ check_thread() {
     as_is='env'
     gcc -fsanitize=thread -o "$tmp/probe" "$tmp/probe.c" 2>/dev/null
     "$tmp/probe" 2>/dev/null || as_is="setarch $(uname -m) -R"
-    build_stage thread "check_PROGRAMS=$(tagged threads)" --enable-sanitize=thread --disable-shared \
-        CC=gcc CFLAGS="$sanitized" || return
+    end_ahead
+    build_stage thread || return
     # OpenSSL 3.5 reads its tables without a lock, by atomics that the sanitizer can't see in a
     # library that it did not build.
     echo 'race:libcrypto.so' >"$tmp/tsan"

@@ -8,6 +8,7 @@
 tmp=           # our temporary directory, $TMPDIR of all that we run
 child=         # the session that runs now
 beside=        # the session that runs beside it
+ahead=         # another one, which compiles what later stages need
 watcher=       # the process that tells how far the child is
 interrupted=   # the signal that told us to stop
 
@@ -39,6 +40,7 @@ at_exit() {
     end_watcher
     end_child
     end_beside
+    end_ahead
     end_leftovers
     rm -rf "$tmp"
     if [ -n "$interrupted" ]; then
@@ -78,6 +80,14 @@ child_has_ended() { ! kill -s 0 -- "-$child" 2>/dev/null; }
 end_beside() {
     [ -z "$beside" ] || beside_has_ended || kill -s TERM -- "-$beside" 2>/dev/null
     beside=
+}
+
+# It ends what it runs, and then itself.
+end_ahead() {
+    [ -n "$ahead" ] || return 0
+    kill -s TERM "$ahead" 2>/dev/null
+    wait "$ahead"
+    ahead=
 }
 
 beside_has_ended() { ! kill -s 0 "$beside" 2>/dev/null; }
