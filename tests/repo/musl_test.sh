@@ -1,4 +1,5 @@
 #!/bin/sh
+# tags: long
 # musl_test.sh - the library's files compile with musl's headers: all that need nothing of a
 # third party's, whose headers musl-gcc has not.
 
