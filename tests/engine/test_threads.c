@@ -454,7 +454,7 @@ START_TEST(cancel_wakes_loop_that_sleeps)
     int64_t begun = now_ms();
     redlock_shutdown(one);
     pthread_join(waiter.thread, NULL);
-    ck_assert_int_lt(now_ms() - begun, 500);
+    ck_assert_int_lt(now_ms() - begun, 2500);
     ck_assert_int_eq(waiter.code, REDLOCK_ECANCELED);
     for (unsigned i = 0; i < 3; i++)
         master_resume(masters, i);

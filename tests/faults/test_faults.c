@@ -6,7 +6,6 @@
 #include "clients.h"
 #include "fake.h"
 #include "proxy.h"
-#include "stall.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -291,56 +290,6 @@ START_TEST(nodes_that_lag_count_when_another_one_dies)
 }
 END_TEST
 
-/* How long it takes to take a lock. */
-static int64_t time_of_take(void)
-{
-    int64_t begun = now_ms();
-    lock = client_take(one, "name");
-    int64_t took = now_ms() - begun;
-    ck_assert_int_eq(redlock_release(lock), 0);
-    return took;
-}
-
-/* A trip takes 50 ms. */
-START_TEST(fan_out_is_parallel)
-{
-    enum { LATE_MS = 25 };
-    int64_t took = 0;
-    open_through_proxies(5, NULL);
-    for (unsigned i = 0; i < 5; i++)
-        proxy_delay(proxies[i], PROXY_ALL, PROXY_BACK, 50);
-    bool in_time = met_unless_stalled((took = time_of_take()) < 50 + LATE_MS, LATE_MS, 5);
-    ck_assert_msg(in_time && took >= 49, "%d ms", (int)took);
-    close_all();
-}
-END_TEST
-
-START_TEST(black_holed_majority_fails_in_its_share)
-{
-    open_through_proxies(5, NULL);
-    for (unsigned i = 0; i < 3; i++)
-        proxy_limit(proxies[i], PROXY_ALL, PROXY_BACK, 0);
-    int64_t begun = now_ms();
-    ck_assert_int_eq(client_try(one, "name", 1000, 0, &report, &lock), REDLOCK_ENOQUORUM);
-    int64_t took = now_ms() - begun;
-    /* 1000 / 5, and not that of one after the other. */
-    ck_assert_msg(took >= 195 && took < 600, "%d ms", (int)took);
-    ck_assert_uint_ge(report.failed, 3);
-
-    begun = now_ms();
-    ck_assert_int_eq(client_try(one, "name", 0, 500, &report, &lock), REDLOCK_ENOQUORUM);
-    took = now_ms() - begun;
-    /* It waits, and no longer; where that is a second after they fell silent it connects anew,
-     * which takes as long once more. */
-    ck_assert_msg(took >= 400 && took < 1900, "%d ms", (int)took);
-    for (unsigned i = 0; i < 3; i++)
-        proxy_limit(proxies[i], PROXY_ALL, PROXY_BACK, -1);
-    ck_assert(comes_true(one, client_stats(one).pending_releases == 0, 5000));
-    ck_assert_uint_eq(masters_with(masters, "name"), 0);
-    close_all();
-}
-END_TEST
-
 START_TEST(connections_that_hang_have_their_own_budget)
 {
     static const enum fake_door doors[] = {FAKE_DEAF, FAKE_HOLE, FAKE_SHUT, FAKE_REFUSE};
@@ -541,8 +490,6 @@ int main(void)
     tcase_add_test(tests, drained_link_is_released_too);
     tcase_add_loop_test(tests, late_grant_joins_hold_or_is_undone, 0, 2);
     tcase_add_test(tests, nodes_that_lag_count_when_another_one_dies);
-    tcase_add_test(tests, fan_out_is_parallel);
-    tcase_add_test(tests, black_holed_majority_fails_in_its_share);
     tcase_add_loop_test(tests, connections_that_hang_have_their_own_budget, 0, 4);
     tcase_add_test(tests, crowd_takes_no_more_than_wait);
     tcase_add_test(tests, name_that_does_not_resolve_delays_nobody);

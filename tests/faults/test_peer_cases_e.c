@@ -10,7 +10,6 @@
 #include "stall.h"
 #include "wait_scene.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,50 +283,6 @@ START_TEST(e_69_queue_never_outlives_its_ttl)
 }
 END_TEST
 
-static void on_done(void *context, int result, redlock_lock *lock)
-{
-    ck_assert_int_eq(result, 0);
-    *(redlock_lock **)context = lock;
-}
-
-static bool process(redlock *client)
-{
-    struct pollfd ready = {.fd = redlock_fd(client), .events = POLLIN};
-    poll(&ready, 1, 2);
-    return redlock_process(client) == 0;
-}
-
-/* `two` runs in our own loop, and does not for longer than the lock is kept for it. Nobody else
- * wants it; or another comes by meanwhile, has it, and gives it up. */
-START_TEST(e_69_waiter_slower_than_its_wake_up_misses_nothing)
-{
-    redlock_options options = REDLOCK_OPTIONS_INIT;
-    redlock_lock *lock = NULL;
-    open_masters(3);
-    options.wait_ms = 30000;
-    redlock_lock *held = take_everywhere(masters, one, "name");
-    ck_assert_int_ge(redlock_fd(two), 0);
-    ck_assert_int_eq(redlock_try_async_n(two, "name", 4, &options, on_done, &lock, NULL), 0);
-    ck_assert(wait_until(process(two) && queue_is(masters, "name", 1), SOON_MS));
-    ck_assert_int_eq(redlock_release(held), 0);
-    ck_assert(wait_until(masters_with(masters, "name") == 0, SOON_MS));
-    int64_t begun = now_ms();
-    if (_i == 1) {
-        held = take_everywhere(masters, one, "name");
-        /* It hears of its wake-up too late, and stands in the queue again. */
-        ck_assert(wait_until(process(two) && queue_is(masters, "name", 1), SOON_MS));
-        ck_assert_ptr_null(lock);
-        ck_assert_int_eq(redlock_release(held), 0);
-    }
-    ck_assert(wait_until(process(two) && lock, SOON_MS));
-    /* It would look by itself a second after it was queued. */
-    ck_assert_int_lt(now_ms() - begun, 800);
-    ck_assert_int_eq(redlock_release_async(lock, NULL, NULL), 0);
-    ck_assert(wait_until(process(two) && masters_with(masters, "name") == 0, SOON_MS));
-    close_all();
-}
-END_TEST
-
 /* ---- 70: how soon ------------------------------------------------------------------------ */
 
 /* Who asks from time to time needs 73 ms in the median. None, one dead, one stopped. */
@@ -367,7 +322,6 @@ int main(void)
     tcase_add_test(tests, e_67_release_wakes_one_of_many);
     tcase_add_test(tests, e_68_nothing_is_published_but_to_one_waiter);
     tcase_add_test(tests, e_69_queue_never_outlives_its_ttl);
-    tcase_add_loop_test(tests, e_69_waiter_slower_than_its_wake_up_misses_nothing, 0, 2);
     tcase_add_loop_test(tests, e_70_release_reaches_waiters_within_20_ms, 0, 3);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

