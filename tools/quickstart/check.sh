@@ -329,10 +329,13 @@ check_thread() {
     # OpenSSL 3.5 reads its tables without a lock, by atomics that the sanitizer can't see in a
     # library that it did not build.
     echo 'race:libcrypto.so' >"$tmp/tsan"
+    # A process that has threads waits at its end for what they still do. Ours do something
+    # within 100 ms; a second would be added to each of the 100 exits of test_tls_exit.
+    tsan_options=halt_on_error=1:second_deadlock_stack=1:atexit_sleep_ms=100
     # The sanitizer makes tests work more, but most of the time they still wait.
     # shellcheck disable=SC2086 # words are wanted
     test_stage thread check-thread $((2 * job_count)) "$(tagged threads | wc -w)" $as_is env \
-        TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$tmp/tsan" make
+        TSAN_OPTIONS="$tsan_options:suppressions=$tmp/tsan" make
 }
 
 check_valgrind() {
