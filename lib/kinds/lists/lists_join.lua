@@ -3,9 +3,9 @@
 -- server's time, in ms, at which a client last showed it.
 -- ARGV[1] is a nonce, ARGV[2] the mark of the asker. A mark is alive for the max-ttl that it
 -- tells, of 7 days at the most, and ARGV[3] ms: for so long its clients may hold locks. Others are
--- deleted. Where a field or a time is none of these, another program has written it: all stays as
--- it is, and that is an error. A later version may write anything behind the max-ttl, of letters, digits and dashes,
--- in a mark of 63 bytes at the most: list_mark.h has the same.
+-- deleted. A later version may write anything behind the max-ttl, of letters, digits and dashes,
+-- in a mark of 63 bytes at the most: list_mark.h has the same. Where a field or a time is none of
+-- these, another program has written it: all stays as it is, and that is an error.
 -- Returns {nonce, how many other marks are alive, the first four of them, a blank between}.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
