@@ -4,7 +4,7 @@
 #
 #   [SERVERS='redis-6.2 ...'] tests/interop/servers_check.sh BUILD PEERS [TEST...]
 #
-# By default all servers, and the tests of servers_tests.txt.
+# By default all servers, two at a time, and the tests of servers_tests.txt.
 # A test that a server can't pass is in servers_tests.txt with its reason. Such a test is not run.
 set -u
 build=$(cd "$1" && pwd) || exit 64
@@ -18,7 +18,6 @@ srcdir=$here/../.. builddir=$build
 REDLOCK=$build/bin/redlock REDLOCK_CLUSTER=$build/bin/redlock-cluster
 CK_TIMEOUT_MULTIPLIER=10
 export srcdir builddir REDLOCK REDLOCK_CLUSTER CK_TIMEOUT_MULTIPLIER
-passed=0 failed=0 skipped=0
 
 play() { # SERVER TEST
     reason=$(awk -v server="$1" -v test="$2" '
@@ -27,19 +26,16 @@ play() { # SERVER TEST
             for (i = 1; i <= n; i++) if (index(part[i], server ":") == 1) print substr(part[i], length(server) + 2)
         }' "$here/servers_tests.txt")
     if [ -n "$reason" ]; then
-        skipped=$((skipped + 1))
         echo "skipped - $1, $2:$reason"
         return
     fi
-    PATH=$work/$1:$PATH "$build/$2" >"$work/log" 2>&1
+    PATH=$work/$1:$PATH "$build/$2" >"$work/$1.log" 2>&1
     status=$?
     if [ $status = 0 ]; then
-        passed=$((passed + 1))
-        echo "ok - $1, $2: $(grep -m 1 'Checks:' "$work/log")"
+        echo "ok - $1, $2: $(grep -m 1 'Checks:' "$work/$1.log")"
     else
-        failed=$((failed + 1))
         echo "FAILED - $1, $2: exit status $status"
-        grep -E ':[FE]:' "$work/log" | cut -c 1-300 | sed 's/^/    /'
+        grep -E ':[FE]:' "$work/$1.log" | cut -c 1-300 | sed 's/^/    /'
     fi
 }
 
@@ -56,10 +52,18 @@ for server in "$peers"/servers/*/redis-server; do
     mkdir "$work/$name"
     ln -s "$server" "$work/$name/redis-server"
 done
+at_once=0
 for dir in "$work"/*/; do
     [ -d "$dir" ] || continue
     name=$(basename "$dir")
-    for test; do play "$name" "$test"; done
+    for test; do play "$name" "$test"; done >"$work/$name.said" &
+    at_once=$(((at_once + 1) % 2))
+    [ $at_once -ne 0 ] || wait
 done
+wait
+: >"$work/none.said"
+cat "$work"/*.said
+count() { cat "$work"/*.said | grep -c "^$1 - "; }
+passed=$(count ok) failed=$(count FAILED) skipped=$(count skipped)
 echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ] && [ $passed -gt 0 ]
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
