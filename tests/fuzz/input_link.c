@@ -3,6 +3,7 @@
 
 #include "fuzz.h"
 #include "input_link.h"
+#include "net/resolve.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -52,6 +53,24 @@ void rl_link_abort(struct rl_link *link)
 enum rl_link_state rl_link_state(const struct rl_link *link)
 {
     return link->state;
+}
+
+const struct rl_addresses *rl_link_addresses(const struct rl_link *link)
+{
+    static const struct rl_addresses none = {0};
+    (void)link;
+    return &none;
+}
+
+const struct rl_address *rl_link_address(const struct rl_link *link)
+{
+    (void)link;
+    return NULL;
+}
+
+void rl_link_set_order(struct rl_link *link, rl_order_fn *order, void *context)
+{
+    (void)link, (void)order, (void)context;
 }
 
 const char *rl_link_text(const struct rl_link *link)
