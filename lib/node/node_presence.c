@@ -43,10 +43,20 @@ static const char *away(struct rl_node *node, int64_t now_ns, int64_t *ret_since
     return NULL;
 }
 
+/* Each turn of the loop looks at each node, and mostly it votes as before. */
+static bool votes_as_before(struct rl_node *node, int64_t now_ns)
+{
+    return node->mode == RL_UP && !node->presence.away && !node->presence.told_away &&
+           node->refuses_since_ns == 0 && rl_node_is_fit(node) &&
+           !rl_node_stalled(node, now_ns);
+}
+
 void rl_node_look(struct rl_node *node, int64_t now_ns)
 {
     struct rl_presence *presence = &node->presence;
     int64_t since_ns;
+    if (votes_as_before(node, now_ns))
+        return;
     const char *why = away(node, now_ns, &since_ns);
     if (!why)
         rl_presence_votes(presence, now_ns);
