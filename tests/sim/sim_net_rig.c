@@ -3,6 +3,7 @@
 
 #include "sim_net_rig.h"
 
+#include "sim_master.h"
 #include "suite.h"
 
 #include <arpa/inet.h>
@@ -28,6 +29,12 @@ static unsigned sessions_used;
 bool sim_master_listens(unsigned master)
 {
     return echo[master].listens;
+}
+
+unsigned sim_master_shares_name(unsigned master)
+{
+    (void)master;
+    return SIM_MASTERS_MAX;
 }
 
 void *sim_master_accept(unsigned master, struct sim_conn *conn)
