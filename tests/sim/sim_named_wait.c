@@ -227,6 +227,50 @@ static void callbacks(void)
     sim_expect(sim_keys() == 0);
 }
 
+static void act_wait_async(struct sim_player *player)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    options.ttl_ms = 1000;
+    options.wait_ms = player->options.wait_ms;
+    back.call = sim_call_begins("redlock_try_async");
+    player->result =
+        redlock_try_async_n(player->client, "jobs", 4, &options, on_done, NULL, NULL);
+    sim_tell("%s asks for jobs, and goes on", player->proc->name);
+}
+
+/* ann has the lock. A thread of bob's waits for it, leads and sleeps. Another one takes another
+ * lock, which nobody has, and calls for jobs with a wait that ends soon: neither is late. And
+ * who waits without an end is told of a shutdown at once, called back or not. */
+static void calls_beside_a_waiter(void)
+{
+    struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);
+    struct sim_player *thread = sim_beside(bob);
+    thread->names = "other";
+    sim_begins_to_take(bob, 1000, -1);
+    sim_pass_ms(50);
+    int64_t began_ns = sim_now_ns();
+    sim_expect(sim_takes(thread, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_releases(thread) == REDLOCK_OK);
+    sim_expect(thread->done_ns - began_ns <= 10 * SIM_MS);
+    back.told = 0;
+    thread->options.wait_ms = 100;
+    sim_expect(sim_does(thread, act_wait_async) == REDLOCK_OK);
+    sim_pass_ms(98);
+    sim_expect(back.told == 0);
+    sim_pass_ms(7);
+    sim_expect(back.told == 1 && back.result == REDLOCK_EHELD);
+    thread->options.wait_ms = -1;
+    sim_expect(sim_does(thread, act_wait_async) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_expect(back.told == 1);
+    sim_does(thread, act_cancel);
+    sim_pass_ms(1);
+    sim_expect(back.told == 2 && back.result == REDLOCK_ECANCELED);
+    sim_expect(sim_finishes(bob) == REDLOCK_ECANCELED);
+    sim_expect(bob->done_ns - thread->done_ns <= SIM_MS);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
 /* bob, who is next, and cat, who comes after him, wait for long. bob is stopped when he is
  * woken: the lock is kept for him for a moment, and nobody is told when that is over. */
 static void second_to_the_dead(void)
@@ -363,5 +407,9 @@ const struct sim_scenario sim_named_wait[] = {
     {"messages-of-one", "The same of a reentrant lock, told of in its channel.",
      messages_of_one},
     {"callbacks", "Calls that do not wait call back, once each.", callbacks},
+    {"calls-beside-a-waiter",
+     "A thread of bob's sleeps while it waits for ann's lock: what another one calls is not late,\n"
+     "and a shutdown is told at once to all who wait.",
+     calls_beside_a_waiter},
     {0},
 };
