@@ -488,7 +488,8 @@ enum redlock_loss {
     REDLOCK_LOSS_SUSPENDED = 5, /* the machine was suspended */
     REDLOCK_LOSS_CLOCK = 6,     /* its clock was set back, or lost time (watch-wall-clock) */
     REDLOCK_LOSS_MAX_HOLD = 7,  /* max_hold_ms was over */
-    REDLOCK_LOSS_RAN_OUT = 8    /* its lease was over, and nobody had extended it */
+    REDLOCK_LOSS_RAN_OUT = 8,   /* its lease was over, and nobody had extended it */
+    REDLOCK_LOSS_BROKEN = 9     /* it was broken by hand (redlock_force_release()) */
 };
 
 /* What one master said when the lock was last confirmed, or was to be. */

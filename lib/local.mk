@@ -17,7 +17,7 @@ lib_base = %D%/base/client_name.h %D%/base/clock.c %D%/base/clock.h %D%/base/dia
 	%D%/base/diagnostic.h \
 	%D%/base/duration.c %D%/base/duration.h %D%/base/entropy.c %D%/base/entropy.h \
 	%D%/base/errors.c %D%/base/eventfd.h %D%/base/fork_check.c %D%/base/fork_check.h \
-	%D%/base/futex.c %D%/base/futex.h %D%/base/hash.c %D%/base/hash.h \
+	%D%/base/futex.c %D%/base/futex.h %D%/base/hash.c %D%/base/hash.h %D%/base/siphash.c %D%/base/siphash.h \
 	%D%/base/limits.c %D%/base/limits.h %D%/base/openssl_gate.c %D%/base/openssl_gate.h %D%/base/list.h %D%/base/mask.c %D%/base/mask.h %D%/base/prng.c %D%/base/prng.h \
 	%D%/base/sha1.c %D%/base/sha1.h %D%/base/struct_abi.c %D%/base/struct_abi.h \
 	%D%/base/suggest.c %D%/base/suggest.h %D%/base/text.c %D%/base/text.h \
@@ -117,6 +117,7 @@ lua_parts = %D%/kinds/fence/fence_certificate.lua %D%/kinds/fence/fence_counter.
 	%D%/kinds/fair/fair_queue.lua %D%/kinds/fair/fair_take.lua \
 	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/wake_next.lua \
 	%D%/kinds/shared/holder_text.lua %D%/kinds/shared/foreign_data.lua \
+	%D%/kinds/shared/broken_note.lua %D%/kinds/shared/not_ours.lua \
 	%D%/kinds/shared/foreign_kind.lua %D%/kinds/quorum_rw/qrw.lua \
 	%D%/kinds/quorum_rw/qrw_last.lua %D%/kinds/quorum_rw/qrw_live.lua %D%/kinds/quorum_rw/qrw_owner.lua \
 	%D%/kinds/quorum_rw/qrw_put.lua %D%/kinds/quorum_rw/qrw_tidy.lua \

@@ -162,6 +162,18 @@ static int open_nodes(redlock *client, const char *file, redlock_error *error)
 }
 
 /* Everything that can fail. On failure rl_client_destroy() frees what has been made. */
+/* Nobody must be able to choose names that collide in the tables of names. */
+static void key_tables(redlock *client, uint64_t seed)
+{
+    struct rl_prng prng;
+    rl_prng_seed(&prng, ~seed); /* not what jitter shows */
+    struct rl_sip_key key = {{rl_prng_next(&prng)}};
+    key.half[1] = rl_prng_next(&prng);
+    client->wait_queues.by_name.key = key;
+    client->subs.channels.by_text.key = key;
+    client->leases.named.key = key;
+}
+
 static int build(redlock *client, const redlock_config *config, redlock_error *error)
 {
     uint64_t seed;
@@ -174,6 +186,7 @@ static int build(redlock *client, const redlock_config *config, redlock_error *e
     if (rl_entropy_bytes(&seed, sizeof(seed)) != 0)
         return fail(error, REDLOCK_ERANDOM, "the system has no random bytes");
     rl_prng_seed(&client->prng, seed);
+    key_tables(client, seed);
     if (rl_clock_boot_id(client->identity.boot_id) != 0)
         return fail(error, REDLOCK_ESYSTEM, "this system tells no boot id: is /proc mounted?");
     if (rl_clock_offset(&client->identity.clock_offset) != 0)

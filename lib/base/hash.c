@@ -26,7 +26,8 @@ static void put(struct rl_hash_table *table, struct rl_hashed *entry)
 int rl_hash_reserve(struct rl_hash_table *table)
 {
     struct rl_hash_table grown = {.size = table->size ? 2 * table->size : SIZE_MIN,
-                                  .count = table->count};
+                                  .count = table->count,
+                                  .key = table->key};
     if (table->count < table->size)
         return 0;
     grown.bucket = calloc(grown.size, sizeof(struct rl_hashed *));
@@ -82,5 +83,5 @@ struct rl_hashed *rl_hash_next(const struct rl_hashed *entry)
 void rl_hash_free(struct rl_hash_table *table)
 {
     free(table->bucket);
-    *table = (struct rl_hash_table){0};
+    *table = (struct rl_hash_table){.key = table->key};
 }

@@ -40,7 +40,7 @@ bool rl_is_uuid(const char *text);
 /* Two small digits for each byte, and no NUL. Returns their end. */
 char *rl_put_hex(char *ret_text, const unsigned char *bytes, size_t len);
 
-/* FNV-1a: the same for all clients. */
+/* FNV-1a: the same for all clients. Tables of names have a hash with a key (hash.h). */
 uint64_t rl_hash(const void *bytes, size_t len);
 
 #endif

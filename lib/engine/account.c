@@ -3,7 +3,10 @@
 
 #include "engine/lease.h"
 
+#include "base/text_escape.h"
+
 #include <assert.h>
+#include <string.h>
 
 void rl_account_begin(struct rl_lease *lease, bool confirmed, int64_t now_ns)
 {
@@ -17,7 +20,7 @@ void rl_account_begin(struct rl_lease *lease, bool confirmed, int64_t now_ns)
     account->absent_ns = loop->absent_ns;
     account->suspended_ns = loop->suspended_ns;
     account->failed = false;
-    account->voided = 0;
+    account->voided = account->broken = 0;
     if (!confirmed)
         return;
     account->confirmed_ns = now_ns;
@@ -49,6 +52,25 @@ void rl_account_answer(struct rl_lease *lease, unsigned node, bool has_it)
     *(has_it ? &account->no : &account->yes) &= ~rl_bit(node);
 }
 
+/* What was broken before the last confirmation was another hold. */
+void rl_account_broken(struct rl_lease *lease, unsigned node, int64_t ms, const char *who,
+                       size_t len, int64_t now_ns)
+{
+    struct rl_account *account = &lease->account;
+    int64_t since_ns = account->confirmed_ns > 0 ? account->confirmed_ns : account->held_ns;
+    if (account->lost_ns > 0 || ms < 0 || ms > (now_ns - since_ns) / RL_NS_PER_MS)
+        return;
+    if (account->broken == 0) {
+        char shown[2 * sizeof(account->broken_by)];
+        memcpy(shown, who, len < sizeof(shown) ? len : sizeof(shown));
+        len = rl_node_mask(&lease->client->nodes.all[node], shown,
+                           len < sizeof(shown) ? len : sizeof(shown));
+        rl_text_escape(account->broken_by, sizeof(account->broken_by), shown, len);
+        account->broken_ns = now_ns - ms * RL_NS_PER_MS;
+    }
+    account->broken |= rl_bit(node);
+}
+
 void rl_account_note(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
     if (events & (RL_EV_ACQUIRED | RL_EV_EXTENDED))
@@ -74,7 +96,7 @@ static enum redlock_loss taken(const struct rl_lease *lease)
     const struct rl_account *account = &lease->account;
     unsigned n = lease->hold.n, needed = rl_quorum_needed(n);
     if (account->failed && n - rl_count(account->no) < needed)
-        return REDLOCK_LOSS_GONE;
+        return n - rl_count(account->broken) < needed ? REDLOCK_LOSS_BROKEN : REDLOCK_LOSS_GONE;
     return account->voided ? REDLOCK_LOSS_VOID : REDLOCK_LOSS_NONE;
 }
 

@@ -3,6 +3,8 @@
 #ifndef RL_ACCOUNT_H
 #define RL_ACCOUNT_H
 
+#include "base/limits.h"
+
 #include <redlock.h>
 
 #include <stdbool.h>
@@ -20,7 +22,11 @@ struct rl_account {
     /* What masters said to an extension that failed since. */
     bool failed;
     uint64_t yes, no, missing;
-    uint64_t voided;        /* masters that may have lost it since */
+    uint64_t voided; /* masters that may have lost it since */
+    /* Masters that say it was broken by hand since: by whom, and when, as the first said. */
+    uint64_t broken;
+    int64_t broken_ns;
+    char broken_by[RL_CLIENT_NAME_MAX + 1];
     /* The client's, when it was confirmed: how long nobody ran it, and the machine was
      * suspended, in all. And what was absent right before. */
     int64_t absent_ns, suspended_ns;
@@ -38,6 +44,10 @@ void rl_account_asks(struct rl_lease *lease);
 
 /* A master answered an extension: maybe after it had failed without that answer. */
 void rl_account_answer(struct rl_lease *lease, unsigned node, bool has_it);
+
+/* And its refusal tells that the lock was broken by hand `ms` before, by this client. */
+void rl_account_broken(struct rl_lease *lease, unsigned node, int64_t ms, const char *who,
+                       size_t len, int64_t now_ns);
 
 /* Events of its hold (RL_EV_*); it is given up as lost. */
 void rl_account_note(struct rl_lease *lease, unsigned events, int64_t now_ns);

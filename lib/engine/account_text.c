@@ -62,7 +62,8 @@ void rl_account_node(const struct rl_lease *lease, unsigned number,
     *ret_entry = (redlock_node_hold){.node = node->config->label, .since_ms = -1};
     if (account->failed && (account->no & bit)) {
         ret_entry->vote = REDLOCK_VOTE_FREE;
-        snprintf(ret_entry->text, sizeof(ret_entry->text), "has its key no more");
+        snprintf(ret_entry->text, sizeof(ret_entry->text), "has its key no more%s",
+                 account->confirmed_by & bit ? "" : ": it had not been extended there");
     } else if (account->voided & bit) {
         ret_entry->vote = REDLOCK_VOTE_FAILED;
         say_void(node, now_ns, ret_entry->text, sizeof(ret_entry->text));
@@ -138,6 +139,11 @@ static void add_cause(struct line *line, const struct rl_lease *lease, int64_t n
             "its key was deleted on %u of %u masters, not by its holder (redlock break, "
             "FLUSHALL, DEL, an eviction)",
             count_of(lease, is_gone, now_ns), n);
+        break;
+    case REDLOCK_LOSS_BROKEN:
+        add(line, "it was broken by hand (redlock break) %s before, by %s, as %u of %u masters say",
+            about(ms(at_ns(lease, now_ns) - lease->account.broken_ns)).text,
+            lease->account.broken_by, rl_count(lease->account.broken), n);
         break;
     case REDLOCK_LOSS_VOID:
         add(line, "%u of %u masters may have lost its key, and %u are needed",

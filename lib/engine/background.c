@@ -12,6 +12,7 @@
 #include "engine/lease.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -120,8 +121,14 @@ static void rest(redlock *client)
                       ? -1
                       : rl_loop_timeout_ms(self->sleeps_until_ns, now_ns);
     pthread_mutex_unlock(&client->mutex);
-    poll(fds, hands_off ? 2 : 3, timeout);
+    int ready = poll(fds, hands_off ? 2 : 3, timeout);
+    bool blind = ready < 0 ? errno != EINTR
+                           : (fds[0].revents | fds[1].revents | fds[2].revents) & POLLNVAL;
+    if (blind)
+        rl_loop_rest_blind();
     pthread_mutex_lock(&client->mutex);
+    if (blind)
+        rl_loop_is_blind(client);
     self->sleeps_until_ns = INT64_MIN;
     rl_loop_drain_kick(client);
     rl_loop_drain_alarm(client);

@@ -83,6 +83,7 @@ struct rl_loop {
     struct rl_call *leader;
     bool named;                /* by the leader before it: its thread has not woken yet */
     bool polling;              /* the leader waits for descriptors */
+    bool blind;                /* one of ours is not ours any more: that is logged once */
     int64_t poll_deadline_ns;  /* until then at the longest */
     int64_t last_caller_ns;    /* when a blocking call last looked at its descriptors */
     struct rl_parking parking; /* threads that sleep while another one leads */
@@ -279,6 +280,11 @@ void rl_loop_send(redlock *client, int64_t now_ns);
 void rl_loop_interrupt(redlock *client);
 void rl_loop_interrupt_if_earlier(redlock *client);
 /* Wake threads whose calls are done. */
+/* A wait for our descriptors has failed: the program has closed one. Without the mutex: wait,
+ * so that nothing spins. With it: say so, once. */
+void rl_loop_rest_blind(void);
+void rl_loop_is_blind(redlock *client);
+
 void rl_loop_wake(redlock *client);
 /* _kick: wake the background thread or event loop, unless it is awake. _make_kick: make the
  * descriptor for that, 0 or REDLOCK_ESYSTEM. _drain_kick: it has been woken. */

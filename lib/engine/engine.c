@@ -53,6 +53,7 @@ static void on_voided(void *owner, struct rl_node *node, int64_t now_ns)
 
 const struct rl_node_events rl_engine_node_events = {
     .answered = rl_lease_on_reply,
+    .name = rl_lease_name,
     .next = rl_lease_is_next,
     .unexecuted = rl_lease_on_unexecuted,
     .drains = rl_lease_on_drain,

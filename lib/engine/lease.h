@@ -194,6 +194,7 @@ void rl_renewals_clock_went_back(redlock *client, int64_t now_ns);
 void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
                        const struct rl_inflight *inflight,
                        const struct rl_vote_reply *vote_reply, int64_t now_ns);
+void rl_lease_name(const struct rl_inflight *inflight, char *ret_text, size_t size);
 void rl_lease_is_next(const struct rl_inflight *inflight);
 void rl_lease_on_unexecuted(void *owner, struct rl_node *node, unsigned slot,
                             const struct rl_inflight *inflight, int64_t now_ns);

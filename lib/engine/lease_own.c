@@ -4,8 +4,6 @@
 
 #include "engine/lease_parts.h"
 
-#include "base/text.h"
-
 #include <assert.h>
 #include <string.h>
 
@@ -14,16 +12,17 @@ int rl_leases_reserve_name(redlock *client, const struct rl_kind *kind)
     return rl_kind_owned(kind) ? rl_hash_reserve(&client->leases.named) : 0;
 }
 
-static uint64_t hash_of(const struct rl_target *target)
+static uint64_t hash_of(const redlock *client, const struct rl_target *target)
 {
-    return rl_hash(target->name, target->name_len);
+    return rl_hash_of(&client->leases.named, target->name, target->name_len);
 }
 
 void rl_lease_add_name(struct rl_lease *lease)
 {
     assert(!lease->releasing && !lease->spare); /* only open ones are found */
     if (rl_kind_owned(lease->target.kind))
-        rl_hash_add(&lease->client->leases.named, &lease->named, hash_of(&lease->target));
+        rl_hash_add(&lease->client->leases.named, &lease->named,
+                    hash_of(lease->client, &lease->target));
 }
 
 void rl_lease_remove_name(struct rl_lease *lease)
@@ -61,7 +60,7 @@ static const struct rl_lease *first_own(const redlock *client, const struct rl_t
     assert(target->kind && target->name_len > 0);
     if (!rl_kind_owned(target->kind))
         return NULL;
-    return own_from(rl_hash_find(&client->leases.named, hash_of(target)), target, now_ns);
+    return own_from(rl_hash_find(&client->leases.named, hash_of(client, target)), target, now_ns);
 }
 
 bool rl_leases_owner_reads(const redlock *client, const struct rl_target *target,

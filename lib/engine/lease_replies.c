@@ -55,6 +55,11 @@ static void owes_less(struct rl_lease *lease, const struct rl_inflight *inflight
     (*filling)--;
 }
 
+void rl_lease_name(const struct rl_inflight *inflight, char *ret_text, size_t size)
+{
+    rl_target_text(&inflight->lease->target, ret_text, size);
+}
+
 void rl_lease_is_next(const struct rl_inflight *inflight)
 {
     const char *at = (const char *)inflight->lease;
@@ -78,6 +83,10 @@ void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
         inflight->verb == RL_EXTEND_OR_SET && vote_reply->vote == RL_VOTE_YES;
     if (inflight->verb == RL_EXTEND && vote_reply->vote != RL_VOTE_FAILED)
         rl_account_answer(lease, node->index, vote_reply->vote == RL_VOTE_YES);
+    if (inflight->verb == RL_EXTEND && vote_reply->vote == RL_VOTE_NO &&
+        vote_reply->answer.with_holder)
+        rl_account_broken(lease, node->index, vote_reply->answer.ttl_ms, vote_reply->holder,
+                          vote_reply->holder_len, now_ns);
     if (!lease->query) {
         if (inflight->verb == RL_RELEASE && vote_reply->vote == RL_VOTE_FAILED) {
             lease->retry_ns = now_ns + RELEASE_RETRY_NS;

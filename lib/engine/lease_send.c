@@ -78,6 +78,8 @@ static void request_init(struct request *request, struct rl_lease *lease, enum r
                                     : lease->waits                ? RL_WRITER_FIRST_WAITING_MS
                                                                   : 0,
                .endless = lease->endless,
+               .who = client->identity.holder,
+               .max_ttl_ms = client->config.max_ttl_ms,
                .strict = client->config.guard == RL_GUARD_STRICT &&
                          rl_verb_takes(rl_verb_of(script))},
         .by_hash = client->requests.bytes,

@@ -6,8 +6,14 @@
 
 #include <assert.h>
 
-/* Recount one lease. True: it is lost. */
-static bool recount(struct rl_lease *lease, int64_t now_ns)
+/* What was lost: how many, and which for example. */
+struct lost {
+    unsigned count;
+    char name[160];
+};
+
+/* Recount one lease. */
+static void recount(struct rl_lease *lease, struct lost *lost, int64_t now_ns)
 {
     uint64_t nodes = lease->void_due;
     lease->account.voided |= nodes;
@@ -15,32 +21,33 @@ static bool recount(struct rl_lease *lease, int64_t now_ns)
     assert(nodes != 0 && (nodes & ~rl_all(lease->client->nodes.n)) == 0);
     lease->void_due = 0;
     if (lease->releasing || lease->spare)
-        return false;
+        return;
     rl_lease_ref(lease);
     for (; nodes; nodes &= nodes - 1)
         events |= rl_hold_void(&lease->hold, rl_first(nodes), now_ns);
+    if ((events & RL_EV_LOST) && lost->count++ == 0)
+        rl_target_text(&lease->target, lost->name, sizeof(lost->name));
     if (events)
         rl_lease_on_hold_events(lease, events, now_ns);
     rl_lease_unref(lease, now_ns);
-    return events & RL_EV_LOST;
 }
 
 /* A handler may end or begin other leases, so that one is passed over: ask again then. */
-static bool recount_marked(redlock *client, unsigned *lost, int64_t now_ns)
+static bool recount_marked(redlock *client, struct lost *lost, int64_t now_ns)
 {
     bool found = false;
     RL_EACH_FREED (struct rl_lease, lease, &client->leases.open, entry) {
         if (!lease->void_due)
             continue;
         found = true;
-        *lost += recount(lease, now_ns);
+        recount(lease, lost, now_ns);
     }
     return found;
 }
 
 void rl_leases_void(redlock *client, unsigned node, int64_t now_ns)
 {
-    unsigned lost = 0;
+    struct lost lost = {0};
     assert(node < client->nodes.n);
     RL_EACH (struct rl_lease, lease, &client->leases.open, entry) {
         if (!lease->query && !lease->detached)
@@ -48,8 +55,9 @@ void rl_leases_void(redlock *client, unsigned node, int64_t now_ns)
     }
     while (recount_marked(client, &lost, now_ns))
         ;
-    if (lost > 0)
+    if (lost.count > 0)
         rl_client_log(client, REDLOCK_LOG_WARNING,
-                      "%s: may have lost its keys: %u locks that stood on it are lost",
-                      client->nodes.all[node].config->label, lost);
+                      "%s: may have lost its keys: %u locks that stood on it are lost, "
+                      "for example %s",
+                      client->nodes.all[node].config->label, lost.count, lost.name);
 }

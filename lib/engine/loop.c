@@ -9,12 +9,14 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #define EVENTS_A_TURN 64
+#define BLIND_MS 10
 
 /* ---- what its hooks know ---------------------------------------------------------------- */
 
@@ -86,6 +88,20 @@ void rl_loop_end_absence(redlock *client, int64_t now_ns)
         client->loop.hooks->absent(client, absent_ns);
 }
 
+void rl_loop_rest_blind(void)
+{
+    (void)poll(NULL, 0, BLIND_MS);
+}
+
+void rl_loop_is_blind(redlock *client)
+{
+    if (!client->loop.blind)
+        rl_client_log(client, REDLOCK_LOG_ERROR,
+                      "a descriptor of this client was closed or replaced by the program: its "
+                      "locks will be lost; close the client, and mend the program");
+    client->loop.blind = true;
+}
+
 /* Wait for events until `due_ns` at the longest, with the mutex dropped, and handle them.
  * Returns the time after the wait. */
 static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
@@ -100,10 +116,15 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
         pthread_mutex_unlock(&client->mutex);
     }
     int count = wait_for(client, events, now_ns, due_ns);
+    bool blind = count < 0 && errno != EINTR;
+    if (blind && waits)
+        rl_loop_rest_blind();
     if (waits) {
         pthread_mutex_lock(&client->mutex);
         client->loop.polling = false;
     }
+    if (blind)
+        rl_loop_is_blind(client);
     now_ns = rl_client_now_ns(client);
     rl_loop_end_absence(client, now_ns);
     if (waits) /* else another thread may sleep still, while this one runs redlock_process() */

@@ -73,6 +73,12 @@ static void put_argument(struct rl_out *out, const struct rl_request *request, c
     case 'e':
         rl_put_number(out, request->endless);
         break;
+    case 'W':
+        rl_put_bulk(out, request->who, strlen(request->who));
+        break;
+    case 'X':
+        rl_put_number(out, request->max_ttl_ms);
+        break;
     case 'c':
         rl_put_number(out, (int64_t)rl_names_count(request->target));
         break;

@@ -20,6 +20,8 @@ struct rl_request {
     bool silent;        /* its release wakes nobody */
     int64_t writer_waiting_ms; /* how long it keeps new readers out; 0: not at all */
     bool endless;
+    const char *who;    /* the client's name, in the note of a lock that is broken */
+    int64_t max_ttl_ms; /* the longest life of that note */
     bool strict; /* behind marker_strict.lua: rl_request_put_marker() completes it */
     bool fenced; /* a script with fencing tokens: then the rest is used */
     char counter;      /* the letter of the counters' keys */

@@ -2,7 +2,6 @@
 #include "config_auto.h"
 
 #include "engine/lease.h"
-#include "base/text.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -14,9 +13,9 @@
 
 /* ---- finding -------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const struct rl_target *target)
+static uint64_t hash_of(const struct rl_wait_queues *queues, const struct rl_target *target)
 {
-    return rl_hash(target->name, target->name_len);
+    return rl_hash_of(&queues->by_name, target->name, target->name_len);
 }
 
 /* A queue is for one kind and name; if the masters serve owners in turn, also for one owner. */
@@ -37,7 +36,7 @@ struct rl_wait_queue *rl_wait_queue_find(redlock *client, const struct rl_target
     assert(target->kind && target->name_len > 0);
     if (queues->by_name.count == 0) /* mostly nobody waits */
         return NULL;
-    struct rl_hashed *entry = rl_hash_find(&queues->by_name, hash_of(target));
+    struct rl_hashed *entry = rl_hash_find(&queues->by_name, hash_of(queues, target));
     for (; entry; entry = rl_hash_next(entry)) {
         struct rl_wait_queue *queue = RL_ITEM(entry, struct rl_wait_queue, by_name);
         if (is_for(queue, target))
@@ -142,7 +141,7 @@ static struct rl_wait_queue *make(redlock *client, const struct rl_target *targe
     while (queues->place[place])
         place = (place + 1) & (queues->places - 1);
     number(queues, queue, place);
-    rl_hash_add(&queues->by_name, &queue->by_name, hash_of(target));
+    rl_hash_add(&queues->by_name, &queue->by_name, hash_of(queues, target));
     return queue;
 }
 

@@ -5,7 +5,6 @@
 
 #include "engine/lease.h"
 #include "kinds/keys.h"
-#include "base/text.h"
 
 #include <assert.h>
 
@@ -138,7 +137,7 @@ void rl_wait_queue_yield(redlock *client, const struct rl_target *target, int64_
     int64_t pause_ns = 4 * rl_nodes_round_trip_ns(&client->nodes, rl_all(client->nodes.n));
     if (pause_ns > YIELD_MAX_NS)
         pause_ns = YIELD_MAX_NS;
-    uint64_t hash = rl_hash(target->name, target->name_len);
+    uint64_t hash = rl_hash_of(&queues->by_name, target->name, target->name_len);
     queues->yield[queues->yields++ % RL_YIELDS] =
         (struct rl_yield){.hash = hash, .until_ns = now_ns + pause_ns};
 }
@@ -148,7 +147,7 @@ int64_t rl_wait_queue_yields_until_ns(const redlock *client, const struct rl_tar
     const struct rl_wait_queues *queues = &client->wait_queues;
     if (queues->yields == 0 || !rl_kind_queues(target->kind))
         return 0;
-    uint64_t hash = rl_hash(target->name, target->name_len);
+    uint64_t hash = rl_hash_of(&queues->by_name, target->name, target->name_len);
     int64_t until_ns = 0;
     for (unsigned i = 0; i < RL_YIELDS && i < queues->yields; i++) {
         if (queues->yield[i].hash == hash && queues->yield[i].until_ns > until_ns)

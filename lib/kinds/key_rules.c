@@ -47,12 +47,13 @@ const char *rl_key_name_clash(const void *name, size_t len)
 {
     static const char *const suffixes[] = {RL_QUEUE_SUFFIX,   RL_HOLDS_SUFFIX,
                                            RL_SEEN_SUFFIX,    RL_WRITER_SUFFIX,
-                                           RL_READERS_SUFFIX, RL_FENCE_SUFFIX};
+                                           RL_READERS_SUFFIX, RL_FENCE_SUFFIX,
+                                           RL_BROKEN_SUFFIX};
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
         if (ends_in(name, len, suffixes[i]))
             return "a lock's name can't end in :redlock:queue, :redlock:holds, :redlock:seen, "
-                   ":redlock:writer, :redlock:readers or :redlock:fence: such keys belong to "
-                   "the lock of the name before that";
+                   ":redlock:writer, :redlock:readers, :redlock:fence or :redlock:broken: such "
+                   "keys belong to the lock of the name before that";
     }
     if (is_lease(name, len))
         return "a lock's name can't end in :rwlock_timeout: and a number: such keys belong to "

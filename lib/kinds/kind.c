@@ -180,7 +180,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
             .script =
                 {
                     [RL_INSPECT] = SCRIPT(inspect, "n", "o"),
-                    [RL_FORCE] = SCRIPT(force, "nq", "ke"),
+                    [RL_FORCE] = SCRIPT(force, "nq", "keWX"),
                 },
         },
 };
@@ -233,6 +233,8 @@ bool rl_kind_answer_fits(enum rl_verb verb, bool fenced, const struct rl_answer 
         return false;
     if (answer->with_number != (fenced && acquires && answer->granted))
         return false;
+    if (verb == RL_EXTEND && !answer->granted) /* it may tell who broke the lock */
+        return !answer->with_place && !answer->with_details;
     return answer->with_holder == ((acquires && !answer->granted) || verb == RL_INSPECT ||
                                    (verb == RL_FORCE && wrong_type)) &&
            answer->with_place == (verb == RL_ACQUIRE_OR_QUEUE && !answer->granted) &&

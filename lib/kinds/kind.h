@@ -53,6 +53,7 @@ struct rl_script {
 #define RL_WRITER_SUFFIX ":redlock:writer"
 #define RL_READERS_SUFFIX ":redlock:readers"
 #define RL_FENCE_SUFFIX ":redlock:fence"
+#define RL_BROKEN_SUFFIX ":redlock:broken"
 #define RL_REDISSON_FENCE_PREFIX "redisson_lock_token:"
 #define RL_FAIR_QUEUE_PREFIX "redisson_lock_queue:"
 #define RL_FAIR_TIMES_PREFIX "redisson_lock_timeout:"

@@ -3,8 +3,6 @@
 
 #include "node/channel.h"
 
-#include "base/text.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +12,8 @@
 struct rl_channel *rl_channel_find(const struct rl_channels *channels, const void *text,
                                    size_t len)
 {
-    struct rl_hashed *entry = rl_hash_find(&channels->by_text, rl_hash(text, len));
+    const struct rl_hash_table *table = &channels->by_text;
+    struct rl_hashed *entry = rl_hash_find(table, rl_hash_of(table, text, len));
     for (; entry; entry = rl_hash_next(entry)) {
         struct rl_channel *channel = RL_ITEM(entry, struct rl_channel, by_text);
         if (channel->len == len && memcmp(channel->text, text, len) == 0)
@@ -49,7 +48,7 @@ static struct rl_channel *make(struct rl_channels *channels, const void *text, s
         return NULL;
     channel->len = len;
     memcpy(channel->text, text, len);
-    rl_hash_add(&channels->by_text, &channel->by_text, rl_hash(text, len));
+    rl_hash_add(&channels->by_text, &channel->by_text, rl_hash_of(&channels->by_text, text, len));
     assert(channels->count < channels->size);
     channel->place = channels->count;
     channels->all[channels->count++] = channel;

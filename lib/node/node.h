@@ -55,6 +55,7 @@ struct rl_node_events {
     void (*answered)(void *owner, struct rl_node *node, unsigned slot,
                      const struct rl_inflight *inflight, const struct rl_vote_reply *vote_reply,
                      int64_t now_ns);
+    void (*name)(const struct rl_inflight *inflight, char *ret_text, size_t size); /* its lock's */
     /* The next reply is for this request: time to fetch what that needs from memory. */
     void (*next)(const struct rl_inflight *inflight);
     /* NOSCRIPT to a digest: certainly not executed. */
@@ -77,8 +78,7 @@ struct rl_node_events {
     /* It told its certificate (certify.h); an empty one: it could not. */
     void (*certified)(void *owner, struct rl_node *node, const struct rl_certificate *told,
                       int64_t now_ns);
-    /* The node is UP or lost, or what is known of its server has changed. The owner must look
-     * at duplicates, at releases that are due, and at calls that wait for this node. */
+    /* It is UP or lost, or more is known of its server: look at duplicates, releases, calls. */
     void (*changed)(void *owner, struct rl_node *node, int64_t now_ns);
     void (*log)(void *owner, int level, const char *format, ...)
         __attribute__((format(printf, 3, 4)));

@@ -84,9 +84,12 @@ static void tell_refusal(struct rl_node *node, const struct rl_inflight *infligh
         return;
     *again_ns = now_ns + RL_REFUSAL_AGAIN_MS * RL_NS_PER_MS;
     bool for_good = gives_up && rl_script_error_denies(text);
+    char name[160];
+    node->settings->events->name(inflight, name, sizeof(name));
     node->settings->events->log(
         node->settings->owner, for_good ? REDLOCK_LOG_ERROR : REDLOCK_LOG_WARNING,
-        "%s: refused a request to %s: %s", node->config->label, said[inflight->script], text);
+        "%s: refused a request to %s (%s): %s", node->config->label, said[inflight->script],
+        name, text);
 }
 
 /* A request was refused with an error. False: the connection must be closed. */
@@ -102,12 +105,12 @@ static bool deliver_error(struct rl_slot *slot, const struct rl_inflight *inflig
     rl_node_refuses(node, text, now_ns);
     if (rl_verb_takes(inflight->verb) && !vote_reply.stale && node->refuses_since_ns == 0)
         node->refuses_since_ns = now_ns;
+    if (!ends_connection(reply)) /* its lease may be gone after that */
+        tell_refusal(node, inflight, text, now_ns);
     node->settings->events->answered(node->settings->owner, node, slot->index, inflight,
                                      &vote_reply, now_ns);
-    if (!ends_connection(reply)) {
-        tell_refusal(node, inflight, text, now_ns);
+    if (!ends_connection(reply))
         return true;
-    }
     if (!rl_error_is(reply, "NOAUTH"))
         rl_node_replaced(node, rl_was_replica, now_ns);
     set_why(&slot->connection, text);

@@ -7,6 +7,7 @@
 #include "clients.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,99 @@ START_TEST(closed_client_leaves_no_page_behind)
         redlock_close(client_open(file));
     }
     ck_assert_int_lt(pages() - before, CLIENTS / 2);
+    masters_stop(masters);
+}
+END_TEST
+
+enum { LOST_MAX = 10, LOST_MS = 600, FDS = 64 };
+
+static void see_descriptors(bool ret_there[FDS])
+{
+    for (int fd = 0; fd < FDS; fd++)
+        ret_there[fd] = fcntl(fd, F_GETFD) >= 0;
+}
+
+/* The number `which` of those that are new; -1: there are fewer. */
+static int new_descriptor(const bool before[FDS], int which)
+{
+    bool there[FDS];
+    see_descriptors(there);
+    for (int fd = 0; fd < FDS; fd++) {
+        if (there[fd] && !before[fd] && which-- == 0)
+            return fd;
+    }
+    return -1;
+}
+
+static unsigned errors_logged;
+
+static void count_errors(void *context, int level, const char *text)
+{
+    (void)context;
+    errors_logged += level == REDLOCK_LOG_ERROR && strstr(text, "closed or replaced") != NULL;
+}
+
+static int64_t cpu_ms(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * INT64_C(1000) +
+           (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
+}
+
+struct losing {
+    const char *file;
+    int which; /* of the client's descriptors */
+};
+
+static int lose_descriptor(void *argument)
+{
+    const struct losing *losing = argument;
+    redlock *client = NULL;
+    redlock_lock *taken = NULL, *held = NULL;
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    bool before[FDS];
+    see_descriptors(before);
+    config.file = losing->file;
+    config.log = count_errors;
+    options.ttl_ms = 3000;
+    options.auto_renew = 1;
+    char name[24];
+    snprintf(name, sizeof(name), "held:%d", losing->which);
+    child_expect(redlock_open_config(&config, NULL, &client) == 0);
+    child_expect(redlock_try(client, name, &options, &held) == 0);
+    pause_ms(100); /* the thread sleeps */
+    int lost = new_descriptor(before, losing->which);
+    int64_t before_ms = cpu_ms();
+    if (lost >= 0)
+        close(lost);
+    pause_ms(LOST_MS);
+    int code = client_try(client, "other", 500, 0, NULL, &taken);
+    child_expect(code == 0 || code == REDLOCK_ENOQUORUM || code == REDLOCK_EHELD);
+    redlock_release(taken);
+    redlock_release(held);
+    redlock_close(client);
+    child_expect(cpu_ms() - before_ms < LOST_MS / 2);
+    child_expect(errors_logged <= 1);
+    return 0;
+}
+
+/* A program that closes descriptors which are not its own: nothing spins, and all ends. */
+START_TEST(descriptor_that_program_closed_makes_nothing_spin)
+{
+    static struct losing losing[LOST_MAX];
+    struct child children[LOST_MAX];
+    masters = masters_start(3, NULL);
+    const char *file = masters_file(masters, "background always\n");
+    for (int i = 0; i < LOST_MAX; i++) {
+        losing[i] = (struct losing){.file = file, .which = i};
+        children[i] = child_start(lose_descriptor, &losing[i]);
+    }
+    for (int i = 0; i < LOST_MAX; i++) {
+        int result = child_wait(&children[i], 20000);
+        ck_assert_msg(result == 0, "descriptor %d: line %d", i, result);
+    }
     masters_stop(masters);
 }
 END_TEST
@@ -249,6 +343,7 @@ int main(void)
     TCase *tests = tcase_create("process");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, descriptors_stay_within_their_number);
+    tcase_add_test(tests, descriptor_that_program_closed_makes_nothing_spin);
     tcase_add_test(tests, closed_client_leaves_no_page_behind);
     tcase_add_test(tests, too_few_descriptors_are_error_and_no_crash);
     tcase_add_test(tests, interrupted_calls_go_on);

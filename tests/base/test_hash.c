@@ -7,12 +7,13 @@
 
 #include "alloc.h"
 #include "base/prng.h"
+#include "base/text.h"
 #include "redlock.h"
 #include "suite.h"
 
 #include <signal.h>
 
-enum { ITEMS = 300, HASHES = 100 };
+enum { ITEMS = 300, HASHES = 100, NAMES = 1024 };
 
 struct item {
     struct rl_hashed entry;
@@ -113,6 +114,66 @@ START_TEST(nothing_is_added_where_no_room_was_made)
 }
 END_TEST
 
+/* The published vectors: the key is 00 01 ... 0f, and the bytes 00 01 ... up to their number. */
+START_TEST(hashes_are_those_of_siphash_2_4)
+{
+    static const struct {
+        size_t len;
+        uint64_t hash;
+    } vectors[] = {
+        {0, UINT64_C(0x726fdb47dd0e0e31)},  {1, UINT64_C(0x74f839c593dc67fd)},
+        {7, UINT64_C(0xab0200f58b01d137)},  {8, UINT64_C(0x93f5f5799a932462)},
+        {15, UINT64_C(0xa129ca6149be45e5)}, {16, UINT64_C(0x3f2acc7f57c29bdb)},
+        {63, UINT64_C(0x958a324ceb064572)},
+    };
+    static const struct rl_sip_key key = {
+        {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)}};
+    unsigned char bytes[64];
+    for (unsigned i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)i;
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
+        ck_assert_uint_eq(rl_siphash(&key, bytes, vectors[i].len), vectors[i].hash);
+}
+END_TEST
+
+/* Entries that a look into the fullest bucket has to pass. */
+static unsigned longest(const struct rl_hash_table *table)
+{
+    unsigned most = 0;
+    for (size_t i = 0; i < table->size; i++) {
+        unsigned passed = 0;
+        for (const struct rl_hashed *entry = table->bucket[i]; entry; entry = entry->next)
+            passed++;
+        most = passed > most ? passed : most;
+    }
+    return most;
+}
+
+/* Names that share a bucket in every table whose hash has no key, or a key that is known. */
+START_TEST(names_that_were_chosen_to_collide_do_not)
+{
+    static struct rl_hashed entries[NAMES], known[NAMES];
+    struct rl_hash_table table = {.key = {{11, 12}}}, open = {0};
+    unsigned found = 0;
+    for (uint64_t name = 0; found < NAMES; name++) {
+        uint64_t fixed = rl_hash(&name, sizeof(name));
+        if (_i > 0)
+            fixed = rl_hash_of(&open, &name, sizeof(name));
+        if (fixed & (NAMES - 1))
+            continue;
+        ck_assert_int_eq(rl_hash_reserve(&table), 0);
+        ck_assert_int_eq(rl_hash_reserve(&open), 0);
+        rl_hash_add(&table, &entries[found], rl_hash_of(&table, &name, sizeof(name)));
+        rl_hash_add(&open, &known[found++], fixed);
+    }
+    ck_assert_uint_eq(longest(&open), NAMES); /* so they were well chosen */
+    ck_assert_uint_le(longest(&table), 16);
+    rl_hash_free(&table);
+    rl_hash_free(&open);
+    ck_assert_uint_eq(table.key.half[0], 11); /* one key for its whole life */
+}
+END_TEST
+
 /* Room fails where memory does, and leaves what there was; to add one allocates nothing. */
 START_TEST(without_memory_it_stays_as_it_is)
 {
@@ -153,6 +214,8 @@ int main(void)
     tcase_add_test(tcase, zero_is_empty_table);
     tcase_add_test(tcase, entry_in_table_is_found);
     tcase_add_test(tcase, it_grows_with_its_items);
+    tcase_add_test(tcase, hashes_are_those_of_siphash_2_4);
+    tcase_add_loop_test(tcase, names_that_were_chosen_to_collide_do_not, 0, 2);
     tcase_add_test(tcase, without_memory_it_stays_as_it_is);
     tcase_add_test_raise_signal(tcase, entry_not_in_table_is_not_removed, SIGABRT);
     tcase_add_test_raise_signal(tcase, nothing_is_added_where_no_room_was_made, SIGABRT);

@@ -4,7 +4,8 @@
 
 #include "suite.h"
 
-#include "engine/call.h"
+#include "base/text.h"
+#include "engine/lease.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,6 +286,55 @@ START_TEST(many_lines_are_told_apart)
 }
 END_TEST
 
+static void expect_short_buckets(const struct rl_hash_table *table)
+{
+    for (size_t i = 0; i < table->size; i++) {
+        unsigned passed = 0;
+        for (const struct rl_hashed *at = table->bucket[i]; at; at = at->next)
+            passed++;
+        ck_assert_uint_le(passed, 16);
+    }
+}
+
+/* Their names share a bucket in each table whose hash has no key: who looks for one of them
+ * passes few others nevertheless. Each client has a key of its own. */
+START_TEST(names_that_were_chosen_to_collide_make_nothing_slow)
+{
+    enum { CHOSEN = 512 };
+    static struct told many[CHOSEN];
+    static struct rl_lease *leases[CHOSEN];
+    char name[24];
+    set_up();
+    redlock *other = client;
+    set_up();
+    ck_assert_uint_ne(client->leases.named.key.half[0], other->leases.named.key.half[0]);
+    ck_assert_uint_ne(client->leases.named.key.half[1], other->leases.named.key.half[1]);
+    ck_assert_mem_eq(&client->subs.channels.by_text.key, &client->leases.named.key,
+                     sizeof(struct rl_sip_key));
+    redlock_close(other);
+    for (unsigned number = 0, i = 0; i < CHOSEN; number++) {
+        int len = snprintf(name, sizeof(name), "order:%u", number);
+        if (rl_hash(name, (size_t)len) & (CHOSEN - 1))
+            continue;
+        struct rl_target target = plain(name);
+        many[i].waiter.turn = turn;
+        ck_assert_int_eq(rl_wait_queue_join(client, &many[i].waiter, &target, 1), 0);
+        target.kind = rl_kind(REDLOCK_REENTRANT);
+        target.owner = "me";
+        target.owner_len = 2;
+        ck_assert_int_eq(rl_lease_new(client, &target, NULL, &leases[i++]), 0);
+    }
+    ck_assert_uint_eq(client->leases.named.count, CHOSEN);
+    expect_short_buckets(&client->leases.named);
+    expect_short_buckets(&client->wait_queues.by_name);
+    for (int i = 0; i < CHOSEN; i++) {
+        rl_lease_free_if_settled(leases[i], 2);
+        rl_wait_queue_leave(client, &many[i].waiter, true, 2);
+    }
+    tear_down();
+}
+END_TEST
+
 /* ---- lines that hear on channels -------------------------------------------------------- */
 
 static const struct rl_kind lock_kind = {.name = "lock", .wakeup = RL_WAKEUP_LOCK};
@@ -494,6 +544,7 @@ int main(void)
     tcase_add_test(tests, only_first_of_right_line_is_called);
     tcase_add_test(tests, wakes_and_places_are_kept_by_node);
     tcase_add_test(tests, wake_up_may_be_quicker_than_answer_before_it);
+    tcase_add_test(tests, names_that_were_chosen_to_collide_make_nothing_slow);
     tcase_add_test(tests, many_lines_are_told_apart);
     tcase_add_test(tests, line_is_of_one_kind_and_where_owners_queue_of_one_owner);
     tcase_add_test(tests, all_that_hear_channel_are_told_and_stay_queued);

@@ -86,7 +86,7 @@ static void expect_reported(const char *words)
 /* As an error, once for each master, however often it is tried again. */
 static void expect_release_refused(redlock_lock *lock, const char *words)
 {
-    static const char line[] = "refused a request to release a lock: ";
+    static const char line[] = "refused a request to release a lock ('";
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EUNCONFIRMED);
     ck_assert_msg(wait_until(lines_with(line) == 3, 10000), "%s", logged);
     ck_assert_msg(lines_with(words) == 3 && are_errors(words), "%s", logged);
@@ -138,7 +138,7 @@ START_TEST(rights_that_try_needs)
     ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
     expect_reported("(SET in plain_acquire)");
     ck_assert_msg(wait_until(lines_with("(SET in plain_acquire)") == 3, 10000), "%s", logged);
-    ck_assert_uint_eq(lines_with("refused a request to take a lock: "), 3);
+    ck_assert_uint_eq(lines_with("refused a request to take a lock ('"), 3);
     ck_assert_int_eq(logged[0], '0' + REDLOCK_LOG_WARNING);
     close_all();
 }

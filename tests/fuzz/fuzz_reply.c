@@ -121,8 +121,15 @@ static void on_voided(void *owner, struct rl_node *node, int64_t now_ns)
             (node->clock_why[0] && now_ns == node->clock_void_ns));
 }
 
+static void on_name(const struct rl_inflight *inflight, char *ret_text, size_t size)
+{
+    REQUIRE(inflight->type == RL_REQUEST_VERB);
+    snprintf(ret_text, size, "'name'");
+}
+
 static const struct rl_node_events events = {
     .answered = on_answered,
+    .name = on_name,
     .next = on_next,
     .unexecuted = on_unexecuted,
     .drains = on_drains,

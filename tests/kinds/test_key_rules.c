@@ -163,6 +163,7 @@ static const char *const refused[] = {
     "x:redlock:holds",
     "x:redlock:queue",
     "x:redlock:seen",
+    "x:redlock:broken",
     ":redlock:seen",
     "{x}:o:rwlock_timeout:1",
     "a{x}:o:write:rwlock_timeout:123",

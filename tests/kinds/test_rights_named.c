@@ -45,6 +45,8 @@ static struct wire_item send(struct talk *talk, const struct rl_kind *kind, enum
         .waiter = 1,
         .age_us = 1000,
         .reserve_ms = 5000,
+        .who = "here:1",
+        .max_ttl_ms = 60000,
         .writer_waiting_ms = 4000,
         .fenced = fenced,
         .counter = 'F',

@@ -16,6 +16,7 @@
 #define WRITER LOCK ":redlock:writer"
 #define READERS LOCK ":redlock:readers"
 #define HOLDS LOCK ":redlock:holds"
+#define NOTE LOCK ":redlock:broken"
 #define TOKEN "0123456789abcdef0123456789abcdef:client-"
 #define CLIENT "00000001-1111-4222-8333-444444444444"
 
@@ -50,9 +51,11 @@ static struct script_told force_on(const char *name)
     return force_with(name, false);
 }
 
+/* Without the note of a lock that was broken. */
 static int64_t count_keys(void)
 {
-    return talk_do(&talk, "DBSIZE", (char *)NULL).number;
+    return talk_do(&talk, "DBSIZE", (char *)NULL).number -
+           talk_do(&talk, "EXISTS", NOTE, (char *)NULL).number;
 }
 
 static void set_end(const char *key, int64_t ms)
@@ -425,6 +428,53 @@ START_TEST(read_write_lock_is_deleted_and_all_are_told)
 }
 END_TEST
 
+static struct script_told extend(void)
+{
+    struct script_call call = {.name = LOCK, .token = "me", .ttl_ms = 1000};
+    return script_run(&talk, RL_EXTEND, &call);
+}
+
+/* Who held it can tell a lock that was broken from one that was flushed. The note has an end. */
+START_TEST(holder_is_told_who_broke_lock)
+{
+    talk_do(&talk, "SET", LOCK, "me", "PX", "30000", (char *)NULL);
+    ck_assert_int_eq(force_on(LOCK).yes, 1);
+    int64_t ends_ms = talk_do(&talk, "PTTL", NOTE, (char *)NULL).number;
+    ck_assert(ends_ms > 20000 && ends_ms <= 30000); /* as the lock had */
+    struct script_told told = extend();
+    ck_assert_int_eq(told.yes, 0);
+    ck_assert_uint_eq(told.parts, 4);
+    ck_assert(told.left_ms >= 0 && told.left_ms < 20000);
+    ck_assert_str_eq(told.holder, "breaker:7");
+    talk_do(&talk, "SET", LOCK, "you", "PX", "9999999", (char *)NULL);
+    ck_assert_int_eq(force_on(LOCK).yes, 1); /* a later one counts */
+    ends_ms = talk_do(&talk, "PTTL", NOTE, (char *)NULL).number;
+    ck_assert(ends_ms > 50000 && ends_ms <= 60000); /* no longer than max-ttl */
+    ck_assert_int_eq(force_on(LOCK).yes, 0);
+    talk_do(&talk, "FLUSHALL", (char *)NULL);
+    ck_assert_uint_eq(extend().parts, 2);
+    ck_assert_int_eq(force_on(LOCK).yes, 0); /* no lock, no note */
+    ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
+}
+END_TEST
+
+/* Data of others under the note's name stays, and tells nothing. */
+START_TEST(note_is_no_others_data)
+{
+    talk_do(&talk, "SET", NOTE, "mine", (char *)NULL);
+    talk_do(&talk, "SET", LOCK, "me", "PX", "30000", (char *)NULL);
+    ck_assert_int_eq(force_on(LOCK).yes, 1);
+    ck_assert_uint_eq(extend().parts, 2);
+    ck_assert_int_eq(talk_do(&talk, "PTTL", NOTE, (char *)NULL).number, -1);
+    talk_do(&talk, "DEL", NOTE, (char *)NULL);
+    talk_do(&talk, "RPUSH", NOTE, "mine", (char *)NULL);
+    talk_do(&talk, "SET", LOCK, "me", "PX", "30000", (char *)NULL);
+    ck_assert_int_eq(force_on(LOCK).yes, 1);
+    ck_assert_uint_eq(extend().parts, 2);
+    ck_assert_int_eq(talk_do(&talk, "LLEN", NOTE, (char *)NULL).number, 1);
+}
+END_TEST
+
 /* Redisson's next reader would count them as its own. */
 START_TEST(leases_of_readers_and_writers_go_with_lock)
 {
@@ -584,6 +634,8 @@ int main(void)
     tcase_add_test(tcase, reentrant_lock_is_deleted_and_waiters_are_told);
     tcase_add_test(tcase, read_write_lock_is_deleted_and_all_are_told);
     tcase_add_test(tcase, leases_of_readers_and_writers_go_with_lock);
+    tcase_add_test(tcase, holder_is_told_who_broke_lock);
+    tcase_add_test(tcase, note_is_no_others_data);
     tcase_add_test(tcase, endless_lock_is_deleted_only_where_that_is_said);
     tcase_add_test(tcase, long_text_is_no_token);
     tcase_add_loop_test(tcase, somebodys_data_beside_lock_stays, 0, BESIDE);

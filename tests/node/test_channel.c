@@ -4,6 +4,7 @@
 
 #include "node/channel.h"
 #include "base/prng.h"
+#include "base/text.h"
 #include "suite.h"
 
 #include <stdio.h>
@@ -60,6 +61,29 @@ START_TEST(one_text_is_one_ear)
     drop(a);
     ck_assert_ptr_null(find("a"));
     ck_assert_uint_eq(channels.used, 3);
+}
+END_TEST
+
+/* Texts that share a bucket wherever the hash has no key. */
+START_TEST(texts_that_were_chosen_to_collide_are_found_at_once)
+{
+    enum { TEXTS = 512 };
+    unsigned found = 0;
+    channels.by_text.key = (struct rl_sip_key){{11, 12}};
+    for (uint64_t text = 0; found < TEXTS; text++) {
+        if (rl_hash(&text, sizeof(text)) & (TEXTS - 1))
+            continue;
+        struct rl_channel *channel = rl_channel_ref(&channels, &text, sizeof(text));
+        ck_assert_ptr_nonnull(channel);
+        ck_assert_ptr_eq(rl_channel_find(&channels, &text, sizeof(text)), channel);
+        found++;
+    }
+    for (size_t i = 0; i < channels.by_text.size; i++) {
+        unsigned passed = 0;
+        for (struct rl_hashed *at = channels.by_text.bucket[i]; at; at = at->next)
+            passed++;
+        ck_assert_uint_le(passed, 16);
+    }
 }
 END_TEST
 
@@ -191,6 +215,7 @@ int main(void)
     TCase *tests = tcase_create("ear");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, one_text_is_one_ear);
+    tcase_add_test(tests, texts_that_were_chosen_to_collide_are_found_at_once);
     tcase_add_test(tests, it_outlives_its_users_where_master_has_it);
     tcase_add_test(tests, request_for_each_state);
     tcase_add_test(tests, broken_connection_forgets_its_own);

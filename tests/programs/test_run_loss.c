@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 START_TEST(masters_that_are_dead_are_named_with_their_reason_and_time)
 {
@@ -72,16 +74,21 @@ START_TEST(holder_that_was_stopped_did_not_run)
 }
 END_TEST
 
-/* A directory stands where its file should, so it can't save, and refuses every write. */
-static void fail_to_save(unsigned node)
+/* What it appends to its file fails, as on a full disk, so it refuses every write. */
+static void fail_to_append(unsigned node)
 {
-    char path[SUITE_PATH_MAX + 16];
-    snprintf(path, sizeof(path), "%s/dump.rdb", cli_masters->node[node].dir);
-    ck_assert_int_eq(mkdir(path, 0700), 0);
-    (void)master_do(cli_masters, node, "CONFIG", "SET", "save", "3600 1", NULL);
-    (void)master_do(cli_masters, node, "BGSAVE", NULL);
+    char dir[SUITE_PATH_MAX + 32], path[SUITE_PATH_MAX + 96];
+    snprintf(dir, sizeof(dir), "%s/appendonlydir", cli_masters->node[node].dir);
+    snprintf(path, sizeof(path), "%s/temp-appendonly.aof.incr", dir);
+    (void)mkdir(dir, 0700);
+    ck_assert_int_eq(symlink("/dev/full", path), 0);
+    (void)master_do(cli_masters, node, "CONFIG", "SET", "appendonly", "yes", NULL);
+}
+
+static void expect_append_failed(unsigned node)
+{
     ck_assert(wait_until(strstr(master_do(cli_masters, node, "INFO", "persistence", NULL).text,
-                                "rdb_last_bgsave_status:err"),
+                                "aof_last_write_status:err"),
                          CLI_MOMENT_MS));
 }
 
@@ -89,9 +96,62 @@ START_TEST(masters_that_refuse_to_write_say_why)
 {
     struct program *run = loss_hold("3s");
     for (unsigned i = 0; i < 3; i++)
-        fail_to_save(i);
+        fail_to_append(i);
+    for (unsigned i = 0; i < 3; i++)
+        expect_append_failed(i);
     loss_expect(run, "masters", "3 of 5 masters did not confirm it, and 3 are needed");
     loss_expect_text(run, "MISCONF");
+    program_free(run);
+}
+END_TEST
+
+START_TEST(lock_that_was_broken_by_hand_says_so)
+{
+    struct program *run = loss_hold("2s");
+    ck_assert_int_eq(program_run(NULL, REDLOCK("break", "--yes", LOSS_NAME), NULL), 0);
+    loss_expect(run, "broken", "it was broken by hand (redlock break) ");
+    loss_expect_text(run, " before, by ");
+    loss_expect_text(run, " of 5 masters say; held for ");
+    program_free(run);
+}
+END_TEST
+
+static void delete_on(unsigned from, unsigned to)
+{
+    for (unsigned i = from; i < to; i++)
+        (void)master_do(cli_masters, i, "DEL", LOSS_NAME, NULL);
+}
+
+/* It was another hold that was broken, a moment before this one was taken. */
+START_TEST(earlier_break_is_not_the_cause)
+{
+    struct program *run = loss_hold("10s");
+    ck_assert_int_eq(program_run(NULL, REDLOCK("break", "--yes", LOSS_NAME), NULL), 0);
+    struct program *next = loss_hold("2s");
+    pause_ms(50);
+    delete_on(0, 5);
+    loss_expect(next, "gone", "its key was deleted on ");
+    program_free(next);
+    kill(run->pid, SIGTERM);
+    (void)program_wait(run, CLI_MOMENT_MS);
+    program_free(run);
+}
+END_TEST
+
+/* A minority can't say that somebody broke it. */
+START_TEST(word_of_one_master_is_not_enough)
+{
+    struct program *run = loss_hold("2s");
+    pause_ms(300);
+    char note[64];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(note, sizeof(note), "%lld%03ld liar:1", (long long)now.tv_sec,
+             now.tv_nsec / 1000000);
+    for (unsigned i = 0; i < 2; i++)
+        (void)master_do(cli_masters, i, "SET", LOSS_NAME ":redlock:broken", note, NULL);
+    delete_on(0, 5);
+    loss_expect(run, "gone", "its key was deleted on ");
     program_free(run);
 }
 END_TEST
@@ -122,6 +182,9 @@ int main(void)
     tcase_add_test(causes, keys_that_were_flushed_are_gone);
     tcase_add_test(causes, holder_that_was_stopped_did_not_run);
     tcase_add_test(causes, masters_that_refuse_to_write_say_why);
+    tcase_add_test(causes, lock_that_was_broken_by_hand_says_so);
+    tcase_add_test(causes, earlier_break_is_not_the_cause);
+    tcase_add_test(causes, word_of_one_master_is_not_enough);
     tcase_add_test(causes, master_that_goes_and_comes_back_is_told_with_the_time);
     suite_add_tcase(suite, causes);
     return suite_run(suite);

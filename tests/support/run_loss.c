@@ -6,6 +6,7 @@
 #include "json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct program *loss_hold(const char *ttl)
@@ -35,13 +36,30 @@ static void expect_member(struct program *run, const char *path, const char *exp
     ck_assert_msg(!expected || strcmp(got, expected) == 0, "%s is %s in %s", path, got, text);
 }
 
-void loss_expect_text(struct program *run, const char *text)
+static const char *line_of(struct program *run)
 {
     const char *all = program_err(run);
     const char *line = strstr(all, "'" LOSS_NAME "' was lost ");
     if (!line) /* what comes first after a suspension is a matter of chance */
         line = strstr(all, "'" LOSS_NAME "' was given up ");
     ck_assert_msg(line, "no line of the loss: %s", all);
+    return line;
+}
+
+static void keep_line(struct program *run, const char *loss)
+{
+    const char *path = getenv("LOSS_LINES");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (!file)
+        return;
+    const char *line = line_of(run);
+    fprintf(file, "%s\t%.*s\n", loss, (int)strcspn(line, "\n"), line);
+    fclose(file);
+}
+
+void loss_expect_text(struct program *run, const char *text)
+{
+    const char *all = program_err(run), *line = line_of(run);
     const char *found = strstr(line, text), *end = strchr(line, '\n');
     ck_assert_msg(found && end && found < end, "no '%s' in: %s", text, all);
 }
@@ -50,6 +68,7 @@ void loss_expect(struct program *run, const char *loss, const char *text)
 {
     int status = program_wait(run, 2 * CLI_MOMENT_MS);
     ck_assert_msg(status == 74, "status %d: %s", status, program_err(run));
+    keep_line(run, loss);
     loss_expect_text(run, text);
     expect_member(run, "loss", loss);
     expect_member(run, "held_ms", NULL);

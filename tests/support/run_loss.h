@@ -10,7 +10,8 @@
 /* It holds the lock, and COMMAND runs. */
 struct program *loss_hold(const char *ttl);
 
-/* It ends with 74. The line and the JSON name this cause. */
+/* It ends with 74. The line and the JSON name this cause. The line is added to the file
+ * LOSS_LINES, behind the cause, if that is set: to be shown to people. */
 void loss_expect(struct program *run, const char *loss, const char *text);
 
 /* These words are in the line; that member of a master's in the JSON has this value (NULL:

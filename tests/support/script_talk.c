@@ -193,6 +193,12 @@ static void add_argument(struct words *words, const struct script_call *call, ch
     case 'e':
         add_number(words, call->endless);
         break;
+    case 'W':
+        add(words, "breaker:7", strlen("breaker:7"));
+        break;
+    case 'X':
+        add_number(words, 60000);
+        break;
     default:
         suite_die("what is argument '%c'?", letter);
     }

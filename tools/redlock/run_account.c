@@ -19,7 +19,7 @@ static const char *loss_word(int loss)
         [REDLOCK_LOSS_GONE] = "gone",       [REDLOCK_LOSS_VOID] = "void",
         [REDLOCK_LOSS_STOPPED] = "stopped", [REDLOCK_LOSS_SUSPENDED] = "suspended",
         [REDLOCK_LOSS_CLOCK] = "clock",     [REDLOCK_LOSS_MAX_HOLD] = "max hold",
-        [REDLOCK_LOSS_RAN_OUT] = "ran out",
+        [REDLOCK_LOSS_RAN_OUT] = "ran out", [REDLOCK_LOSS_BROKEN] = "broken",
     };
     return loss >= 0 && (size_t)loss < sizeof(words) / sizeof(words[0]) ? words[loss] : "other";
 }

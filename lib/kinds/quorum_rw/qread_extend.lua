@@ -1,6 +1,6 @@
 -- Make the read hold of the owner ARGV[2] with the token ARGV[3] on the lock KEYS[1] last at
 -- least ARGV[4] ms more. It is never shortened. An expired hold is not extended.
--- Returns the nonce, or {nonce, 0} if it is gone.
+-- Returns the nonce, or a refusal (not_ours.lua) if it is gone.
 -- include quorum_rw/qrw
 local member = 'r:' .. me
 -- include quorum_rw/qrw_extend

@@ -4,9 +4,10 @@ local had = redis.pcall('ZSCORE', KEYS[1], member)
 if not first[2] or tonumber(first[2]) <= now or type(had) ~= 'string' then
 -- include shared/foreign_data
 -- include quorum_rw/qrw_tidy
+-- include shared/not_ours
   had = not tidy(KEYS[1]) and redis.call('ZSCORE', KEYS[1], member)
   if not had or tonumber(had) <= now then
-    return {ARGV[1] .. '-', 0}
+    return not_ours(KEYS[1])
   end
 end
 -- include quorum_rw/qrw_put

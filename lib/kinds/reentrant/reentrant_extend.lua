@@ -4,7 +4,7 @@
 -- the same owner has shortened it. Or the lock ended and the peer took it anew, so it may have
 -- been free in between. The script then refuses but deletes nothing, because the caller relies
 -- on the lock until the answer arrives.
--- Returns the nonce, or {nonce, 0} if the lock is gone, another's, or shortened.
+-- Returns the nonce, or a refusal (not_ours.lua) if the lock is gone, another's, or shortened.
 -- The usual case goes first, before most functions are made: the owner counts, with that token.
 local has = redis.pcall('HMGET', KEYS[1], ARGV[2], 'mode')
 if has[2] or not string.find(has[1] or '', '^%d%d?%d?$') or
@@ -12,8 +12,9 @@ if has[2] or not string.find(has[1] or '', '^%d%d?%d?$') or
 -- include shared/foreign_data
 -- include shared/redisson_count
 -- include reentrant/reentrant
+-- include shared/not_ours
   if not count_of_owner() or not among_tokens('SISMEMBER') then
-    return {ARGV[1] .. '-', 0}
+    return not_ours(KEYS[1])
   end
 end
 -- include reentrant/reentrant_lasts

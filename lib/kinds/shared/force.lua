@@ -5,6 +5,8 @@
 -- Redisson fair lock, the first waiter that listens is woken.
 -- By pcall, because a missing right to a channel, or foreign data in a queue's place, must not
 -- undo the deletion.
+-- A note is left for the holder, for as long as the lock had, and ARGV[5] ms at most: when, by
+-- this master's clock, and ARGV[4], which is who. By pcall, too: a note is no condition.
 -- A hash or a set of a lock's shape but without a TTL counts as a lock only if ARGV[3] is 1. A
 -- string counts as a token only if it is short.
 -- Returns:
@@ -14,6 +16,7 @@
 -- include shared/wake_next
 -- include shared/key_kind
 -- include shared/force_beside
+-- include shared/broken_note
 local kind, there = found(KEYS[1], true)
 local left = redis.call('PTTL', KEYS[1])
 there = there or 'string'
@@ -42,4 +45,5 @@ end
 if gone ~= 1 then
   return {ARGV[1] .. '-', 0}
 end
+leave_note(left)
 return ARGV[1]

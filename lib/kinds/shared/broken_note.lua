@@ -1,0 +1,10 @@
+-- Data of another shape under the note's name stays.
+local function leave_note(left)
+  local key, now = KEYS[1] .. ':redlock:broken', redis.pcall('TIME')
+  local ms, was = tonumber(ARGV[5]), redis.pcall('GET', key)
+  if now.err or was and not (type(was) == 'string' and string.find(was, '^%d+ ')) then
+    return
+  end
+  local at = string.format('%.0f', now[1] * 1000 + math.floor(now[2] / 1000))
+  redis.pcall('SET', key, at .. ' ' .. ARGV[4], 'PX', left > 0 and math.min(left, ms) or ms)
+end

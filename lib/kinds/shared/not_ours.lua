@@ -1,0 +1,12 @@
+-- The lock `name` is not ours any more. If it was broken by hand (broken_note.lua), the refusal
+-- says how many ms ago, and by whom. A missing right to look there is no error.
+local function not_ours(name)
+  local note = redis.pcall('GET', name .. ':redlock:broken')
+  local at, who = string.match(type(note) == 'string' and note or '', '^(%d+) (.+)$')
+  local now = at and redis.pcall('TIME') or {err = ''}
+  if now.err then
+    return {ARGV[1] .. '-', 0}
+  end
+  local ms = math.floor(now[1] * 1000 + now[2] / 1000 - at)
+  return {ARGV[1] .. '-', 0, ms, string.sub(who, 1, 128)}
+end
