@@ -98,7 +98,8 @@ REDLOCK_API const char *redlock_version(void) REDLOCK_NOEXCEPT;
     X(EWRONGTYPE, -17, "another kind of lock, or other data, has that name")                   \
     X(ENOTSUP, -18,                                                                            \
       "not with this kind of lock: several names need plain, fair needs one master, a reader " \
-      "has no fencing token")
+      "has no fencing token")                                                                  \
+    X(EUNDECIDED, -19, "undecided: the masters had less time than an answer may take")
 
 enum redlock_error_code {
     REDLOCK_OK = 0
@@ -366,9 +367,12 @@ typedef struct redlock_options {
  * EHELD: another holds it, or the votes were split, in the last round that could be held.
  * ENOQUORUM: in the last round errors alone made a majority impossible, or a majority granted
  * and no time was left. A wait ends with it early where for 5 s so many masters have refused what
- * only a person can mend that the others are no majority. EINVAL: a name that is empty, too long or a key of another lock
- * (redlock(7) lists these). Also a ttl not within the drift and max-ttl, or above 30 s for
- * REDLOCK_READ on one master. The log tells which. ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK,
+ * only a person can mend that the others are no majority. EUNDECIDED: the time was over before
+ * the masters had as long as an answer may take, no round during the wait told more, and no
+ * holder is known. Silence that was cut short like that is never counted as a failure.
+ * EINVAL: a name that is empty, too long or a key of another lock (redlock(7) lists these). Also
+ * a ttl not within the drift and max-ttl, or above 30 s for REDLOCK_READ on one master. The log
+ * tells which. ECANCELED, EFORK, ENOMEM, ERANDOM, EDEADLK,
  * EBUSY (too many unconfirmed releases), ESYSTEM (no background thread to be had for
  * auto_renew or on_lost). EUPGRADE, EWRONGTYPE: at once, whatever wait_ms is. ENOTSUP: a fair
  * lock on more than one master, or a read lock with a fencing token. */

@@ -31,7 +31,7 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/certify.c %D%/core/cer
 	%D%/core/clock_watch.c %D%/core/clock_watch.h \
 	%D%/core/sightings.c %D%/core/sightings.h \
 	%D%/core/identity.c %D%/core/identity.h %D%/core/marker.c %D%/core/marker.h \
-	%D%/core/presence.c %D%/core/presence.h %D%/core/quorum.c %D%/core/quorum.h \
+	%D%/core/outcome.c %D%/core/outcome.h %D%/core/presence.c %D%/core/presence.h %D%/core/quorum.c %D%/core/quorum.h \
 	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
 	%D%/core/reconnect.h %D%/core/refusal.c %D%/core/refusal.h %D%/core/server_info.c %D%/core/server_info.h \
 	%D%/core/validity.c %D%/core/validity.h %D%/core/verb.h \

@@ -72,7 +72,7 @@ static void pause_after(struct rl_acquire *acquire, const struct rl_defeat *defe
     /* The last round must still fit before the end; if none fits, the try is over. */
     int64_t latest = acquire->give_up_ns - RL_ROUND_MIN_NS;
     if (now_ns >= latest)
-        give_up(acquire, acquire->loss);
+        give_up(acquire, rl_acquire_outcome(acquire, now_ns));
     else
         pause_until(acquire, rl_earlier_ns(until, latest));
 }
@@ -83,6 +83,7 @@ static void wait_in_queue(struct rl_acquire *acquire)
     assert(acquire->waiter.queue && !rl_wait_queue_is_first(&acquire->waiter));
     set_phase(acquire, RL_ACQ_QUEUED);
     acquire->was_queued = true;
+    acquire->last.n = 0; /* rounds of others come after it */
     rl_call_due(&acquire->call, acquire->give_up_ns);
 }
 
@@ -160,7 +161,7 @@ static void on_refused(struct rl_acquire *acquire, int64_t now_ns)
         reconnect(acquire, now_ns);
         return;
     case RL_NEXT_GIVE_UP:
-        give_up(acquire, acquire->loss);
+        give_up(acquire, rl_acquire_outcome(acquire, now_ns));
         return;
     case RL_NEXT_WAIT:
         break;
@@ -193,6 +194,9 @@ static void on_acquired(struct rl_acquire *acquire, int64_t now_ns)
     atomic_store(&acquire->lock->fencing_token, rl_lease_fencing_token(lease, now_ns));
     if (acquire->options.auto_renew || acquire->options.on_lost)
         rl_renewal_begin(lease, &acquire->options, now_ns);
+    /* Those who wait behind it are told so, if they can't hold it beside. */
+    if (acquire->waiter.queue && !rl_kind_owned(acquire->target.kind))
+        acquire->waiter.queue->found = (struct rl_finding){REDLOCK_EHELD, now_ns, true};
     rl_call_finish(call, REDLOCK_OK);
     rl_wait_queue_leave(call->client, &acquire->waiter, true, now_ns);
 }
@@ -244,7 +248,7 @@ static void step(struct rl_call *call, int64_t now_ns)
         break;
     case RL_ACQ_QUEUED:
         if (now_ns >= acquire->give_up_ns)
-            give_up(acquire, acquire->loss);
+            give_up(acquire, rl_acquire_outcome(acquire, now_ns));
         else
             wait_in_queue(acquire);
         break;

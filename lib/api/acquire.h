@@ -9,6 +9,7 @@
 #ifndef RL_ACQUIRE_H
 #define RL_ACQUIRE_H
 
+#include "core/outcome.h"
 #include "engine/lease.h"
 
 enum rl_acquire_phase { RL_ACQ_CONNECTING, RL_ACQ_ROUND, RL_ACQ_BACKOFF, RL_ACQ_QUEUED };
@@ -27,6 +28,11 @@ struct rl_acquire {
     bool wait_started; /* connecting is over; it does not count to the wait */
     uint64_t among;    /* ROUND: the nodes that could vote when it began */
     uint64_t broke;    /* ROUND: nodes whose connection broke in it */
+    uint64_t able;     /* ROUND: nodes with nothing against them when it began but silence */
+    uint64_t told;     /* ROUND: of these, those that failed and said so */
+    int64_t patience_ns; /* ROUND: nodes that are silent for less have not failed */
+    struct rl_round last;    /* as it was lost; n is 0: there was none, or others came since */
+    struct rl_finding found; /* by the last round that told anything, see core/outcome.h */
     int64_t began_ns;
     int64_t give_up_ns;            /* far away if there is no wait budget */
     int64_t nodes_since_ns;        /* CONNECTING: since when */
@@ -34,9 +40,9 @@ struct rl_acquire {
     struct rl_pause pause;         /* BACKOFF */
     bool ordered_next;             /* the last round was split: ask one node first */
     bool ordered;                  /* this round asked one node first */
-    int loss;                      /* result of the last round */
+    int refused; /* for good, by the last round */
+    int loss;    /* of the last round, silence counted as failure: how to go on */
     unsigned upgrades, wrong_type; /* nodes that refused for good, by reason */
-    bool short_round;    /* the end of the wait left less time than an answer may take */
     bool lacked_quorum;  /* too few nodes could be asked */
     bool split_holders;  /* nodes name two holders: perhaps neither has a majority */
     uint64_t holder;     /* hash of one holder; 0: none yet */
@@ -79,6 +85,9 @@ void rl_acquire_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb
                         const struct rl_vote_reply *vote_reply);
 enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat *ret_defeat,
                                    int64_t now_ns);
+
+/* The result of a try whose time is over. */
+int rl_acquire_outcome(const struct rl_acquire *acquire, int64_t now_ns);
 
 /* acquire_bounds.c. _join_queue: join the name's wait queue, if that is worth it; 0, or why
  * that is not possible. _last_ns: when the try must end. _ended: has another client of its

@@ -9,13 +9,21 @@
 
 #include <assert.h>
 
-#define CUT_SHORT_NS (20 * RL_NS_PER_MS)
-
 /* The time left for a round: the rest of the wait or of the TTL, whichever is less. */
 static int64_t remaining_ns(const struct rl_acquire *acquire, int64_t now_ns)
 {
     int64_t left = acquire->give_up_ns - now_ns;
     return left < acquire->ttl_ns ? left : acquire->ttl_ns;
+}
+
+/* How long a master may be silent that has not failed: its share of a whole round, or what a
+ * reply takes at most, if that is less. */
+static int64_t whole_patience_ns(const struct rl_acquire *acquire, uint64_t voting)
+{
+    struct rl_nodes *nodes = &acquire->call.client->nodes;
+    int64_t share_ns = rl_nodes_budget_ns(nodes, voting, acquire->ttl_ns);
+    int64_t patience_ns = rl_nodes_patience_ns(nodes);
+    return share_ns >= 0 && share_ns < patience_ns ? share_ns : patience_ns;
 }
 
 int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
@@ -25,7 +33,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     struct rl_lease *lease;
     int64_t budget = rl_nodes_budget_ns(&client->nodes, voting, remaining_ns(acquire, now_ns));
     if (budget < 0 && acquire->round_begun)
-        return acquire->loss;
+        return rl_acquire_outcome(acquire, now_ns);
     /* The first round is always made, however slow the masters were last. */
     if (budget < 0)
         budget = RL_ROUND_MIN_NS > remaining_ns(acquire, now_ns)
@@ -63,13 +71,11 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     lease->call = &acquire->call;
     lease->lock = acquire->lock;
     acquire->call.lease = lease;
-    bool cut_short = budget < CUT_SHORT_NS && budget < acquire->ttl_ns / client->nodes.n;
-    acquire->short_round = acquire->round_begun && cut_short;
-    if (acquire->group)
-        acquire->group->cut_short = cut_short;
     acquire->round_begun = true;
     acquire->among = voting;
-    acquire->broke = 0;
+    acquire->broke = acquire->told = 0;
+    acquire->able = rl_nodes_able(&client->nodes);
+    acquire->patience_ns = whole_patience_ns(acquire, voting);
     acquire->upgrades = acquire->wrong_type = 0;
     acquire->foreign_holder = acquire->split_holders = false;
     acquire->refusing = 0;
@@ -188,6 +194,51 @@ static bool broken_off(const struct rl_acquire *acquire, const struct rl_round *
            round->n - rl_count(told) >= rl_quorum_needed(round->n);
 }
 
+/* Of the nodes that failed in the last round, those that have only been silent, for less than a
+ * whole round would grant them. A node that was not asked may owe the answer to an earlier
+ * request. */
+static uint64_t unknown_in_last(const struct rl_acquire *acquire, int64_t now_ns)
+{
+    struct rl_nodes *nodes = &acquire->call.client->nodes;
+    uint64_t silent = acquire->last.failed & acquire->able & rl_nodes_able(nodes);
+    uint64_t unknown = 0;
+    for (uint64_t rest = silent & ~acquire->told; rest; rest &= rest - 1) {
+        unsigned i = rl_first(rest);
+        if (rl_node_silent_ns(&nodes->all[i], now_ns) < acquire->patience_ns)
+            unknown |= rl_bit(i);
+    }
+    return unknown;
+}
+
+/* Keep what the round told, for this call and for those that wait with it. */
+static void note_what_it_told(struct rl_acquire *acquire, int64_t now_ns)
+{
+    struct rl_wait_queue *queue = acquire->waiter.queue;
+    uint64_t unknown = unknown_in_last(acquire, now_ns);
+    struct rl_finding found = {rl_round_tells(&acquire->last, unknown), now_ns, true};
+    /* A majority that granted too late is the affair of its call only. */
+    bool tells = found.code && rl_round_verdict(&acquire->last) != RL_WON;
+    if (tells)
+        acquire->found = found;
+    if (queue && tells)
+        queue->found = found;
+    else if (queue)
+        queue->found.stands = false;
+}
+
+/* Silence that lasts beyond the round counts, too. */
+int rl_acquire_outcome(const struct rl_acquire *acquire, int64_t now_ns)
+{
+    static const struct rl_finding none = {.code = 0};
+    const struct rl_wait_queue *queue = acquire->waiter.queue;
+    int tells = acquire->refused;
+    if (!tells && acquire->last.n > 0)
+        tells = rl_round_tells(&acquire->last, unknown_in_last(acquire, now_ns));
+    bool held_here = !tells && rl_leases_exclude(acquire->call.client, &acquire->target, now_ns);
+    return rl_outcome(tells, held_here, &acquire->found, queue ? &queue->found : &none,
+                      acquire->began_ns);
+}
+
 enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat *ret_defeat,
                                    int64_t now_ns)
 {
@@ -197,10 +248,9 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
     assert(acquire->phase == RL_ACQ_ROUND && lease->hold.phase == RL_HOLD_ENDING);
     assert(lease->call == &acquire->call && round->n == client->nodes.n);
     bool won_late = rl_round_verdict(round) == RL_WON;
-    int loss = won_late || rl_round_no_quorum(round) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
-    /* Silence in the last few milliseconds of a wait does not make another's lock vanish. */
-    if (!(acquire->short_round && acquire->loss == REDLOCK_EHELD))
-        acquire->loss = loss;
+    acquire->loss = won_late || rl_round_no_quorum(round) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
+    acquire->last = *round;
+    note_what_it_told(acquire, now_ns);
     acquire->lacked_quorum =
         acquire->loss == REDLOCK_ENOQUORUM &&
         rl_count(rl_nodes_to_ask(&client->nodes, now_ns)) < rl_quorum_needed(client->nodes.n);
@@ -215,12 +265,11 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
     lease->call = NULL;
     lease->lock = NULL;
     acquire->call.lease = NULL;
-    int refused = refused_for_good(acquire, round, now_ns);
-    if (refused)
-        acquire->loss = refused;
-    if (!refused && acquire->loss == REDLOCK_ENOQUORUM && broken_off(acquire, round, now_ns))
+    acquire->refused = refused_for_good(acquire, round, now_ns);
+    if (!acquire->refused && acquire->loss == REDLOCK_ENOQUORUM &&
+        broken_off(acquire, round, now_ns))
         return RL_NEXT_RECONNECT;
-    return acquire->try_once || refused || is_hopeless(acquire, round, now_ns)
+    return acquire->try_once || acquire->refused || is_hopeless(acquire, round, now_ns)
                ? RL_NEXT_GIVE_UP
                : RL_NEXT_WAIT;
 }
@@ -282,6 +331,8 @@ void rl_acquire_on_vote(struct rl_call *call, struct rl_node *node, enum rl_verb
     if (verb != RL_ACQUIRE)
         return;
     rl_report_vote(call, node->index, votes[vote_reply->vote], vote_reply);
+    if (vote_reply->vote == RL_VOTE_FAILED)
+        rl_acquire_of(call)->told |= rl_bit(node->index);
     if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
         rl_acquire_of(call)->broke |= rl_bit(node->index);
     if (vote_reply->vote == RL_VOTE_FAILED && vote_reply->why &&

@@ -62,9 +62,7 @@ static struct rl_group group_of(const struct rl_multi *taking)
     };
 }
 
-/* *ret_cut_short: the end of the wait left less time than an answer may take. */
-static int take(const struct rl_multi *taking, redlock_item *item, int64_t wait_ms,
-                bool *ret_cut_short)
+static int take(const struct rl_multi *taking, redlock_item *item, int64_t wait_ms)
 {
     assert(!item->lock && item->options); /* none is held twice */
     struct rl_group group = group_of(taking);
@@ -75,7 +73,6 @@ static int take(const struct rl_multi *taking, redlock_item *item, int64_t wait_
     options.wait_ms = wait_ms;
     item->result = rl_try(item->client, &names_arg, &options, &lock);
     item->lock = item->result == REDLOCK_OK ? lock : NULL;
-    *ret_cut_short = group.cut_short;
     return item->result;
 }
 
@@ -94,15 +91,13 @@ static int take_all(struct rl_multi *taking, size_t first, size_t *ret_refused)
 {
     assert(taking->count > 0 && first < taking->count);
     int result = REDLOCK_OK;
-    bool cut_short = false;
     size_t at = first;
     for (size_t i = 0; i < taking->count && result == REDLOCK_OK; i++) {
         at = (first + i) % taking->count;
-        result =
-            take(taking, &taking->items[at], i == 0 ? remaining_ms(taking) : 0, &cut_short);
+        result = take(taking, &taking->items[at], i == 0 ? remaining_ms(taking) : 0);
     }
-    /* Silence in the last few milliseconds of a wait does not make another's lock vanish. */
-    if (result == REDLOCK_ENOQUORUM && cut_short && taking->held < taking->count) {
+    /* What was asked too briefly to tell does not make another's lock vanish. */
+    if (result == REDLOCK_EUNDECIDED && taking->held < taking->count) {
         taking->items[at].result = REDLOCK_OK;
         at = taking->held;
         result = taking->items[at].result = REDLOCK_EHELD;
@@ -129,7 +124,8 @@ static int take_all(struct rl_multi *taking, size_t first, size_t *ret_refused)
 /* Did another holder cause it? Then asking again can help. */
 static bool may_change(int result)
 {
-    return result == REDLOCK_EHELD || result == REDLOCK_ENOQUORUM || result == REDLOCK_EEXPIRED;
+    return result == REDLOCK_EHELD || result == REDLOCK_ENOQUORUM ||
+           result == REDLOCK_EUNDECIDED || result == REDLOCK_EEXPIRED;
 }
 
 static void pause_ns(int64_t ns)

@@ -11,7 +11,6 @@ struct rl_group {
     size_t count;
     int64_t left_ns; /* how long the other tries of the group wait; a try that asks once must
                         end by then, too. INT64_MAX: no bound */
-    bool cut_short;  /* set by the try: its last round had less time than an answer may take */
 };
 
 /* The index of an item whose client is cancelled or is being closed; `count`: none. */

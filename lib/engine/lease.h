@@ -134,6 +134,11 @@ bool rl_leases_owner_reads(const redlock *client, const struct rl_target *target
 bool rl_leases_owner_holds(const redlock *client, const struct rl_target *target,
                            int64_t now_ns);
 
+/* Does this client hold that name for another use, which the target's would have to wait for? It
+ * looks at all held locks. False also where that can't be told: with several names, or between
+ * readers and writers. */
+bool rl_leases_exclude(const redlock *client, const struct rl_target *target, int64_t now_ns);
+
 /* The fencing token that its user gets: that of the owner's first hold through this client. A
  * re-entry must not make the writes of the holds around it old. 0: it is not fenced. */
 uint64_t rl_lease_fencing_token(const struct rl_lease *lease, int64_t now_ns);

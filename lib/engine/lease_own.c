@@ -32,14 +32,40 @@ void rl_lease_remove_name(struct rl_lease *lease)
         rl_hash_remove(&lease->client->leases.named, &lease->named);
 }
 
-/* Is it held, under the target's name and for its owner? */
-static bool is_own(const struct rl_lease *lease, const struct rl_target *target, int64_t now_ns)
+static bool has_name(const struct rl_lease *lease, const struct rl_target *target,
+                     int64_t now_ns)
 {
     const struct rl_target *has = &lease->target;
     return lease->hold.phase == RL_HOLD_HELD && !rl_lease_over(lease, now_ns) &&
-           has->name_len == target->name_len && has->owner_len == target->owner_len &&
-           memcmp(has->name, target->name, target->name_len) == 0 &&
+           has->name_len == target->name_len &&
+           memcmp(has->name, target->name, target->name_len) == 0;
+}
+
+static bool has_owner(const struct rl_lease *lease, const struct rl_target *target)
+{
+    const struct rl_target *has = &lease->target;
+    return has->owner_len == target->owner_len &&
            memcmp(has->owner, target->owner, target->owner_len) == 0;
+}
+
+/* Is it held, under the target's name and for its owner? */
+static bool is_own(const struct rl_lease *lease, const struct rl_target *target, int64_t now_ns)
+{
+    return has_name(lease, target, now_ns) && has_owner(lease, target);
+}
+
+bool rl_leases_exclude(const redlock *client, const struct rl_target *target, int64_t now_ns)
+{
+    unsigned row = rl_kind_row(target->kind);
+    if (row == RL_ROW_READ || row == RL_ROW_QREAD)
+        return false;
+    RL_EACH (const struct rl_lease, lease, &client->leases.open, entry) {
+        if (lease->target.kind == target->kind && !lease->detached &&
+            has_name(lease, target, now_ns) &&
+            !(rl_kind_owned(target->kind) && has_owner(lease, target)))
+            return true;
+    }
+    return false;
 }
 
 /* The first one from this entry on; NULL: there is none. */

@@ -50,6 +50,16 @@ uint64_t rl_nodes_to_renew(struct rl_nodes *nodes, int64_t now_ns)
     return voting;
 }
 
+uint64_t rl_nodes_able(const struct rl_nodes *nodes)
+{
+    uint64_t able = 0;
+    for (unsigned i = 0; i < nodes->n; i++) {
+        if (nodes->all[i].mode == RL_UP && rl_node_is_fit(&nodes->all[i]))
+            able |= rl_bit(i);
+    }
+    return able;
+}
+
 uint64_t rl_nodes_to_fence(const struct rl_nodes *nodes, uint64_t voting)
 {
     assert((voting & ~rl_all(nodes->n)) == 0);

@@ -36,6 +36,9 @@ uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns);
  * what is held goes before what is wanted. */
 uint64_t rl_nodes_to_renew(struct rl_nodes *nodes, int64_t now_ns);
 
+/* The nodes that are connected and fit to vote, whether they are asked or not. */
+uint64_t rl_nodes_able(const struct rl_nodes *nodes);
+
 /* Those of these nodes of which a fencing token may come. */
 uint64_t rl_nodes_to_fence(const struct rl_nodes *nodes, uint64_t voting);
 

@@ -129,6 +129,7 @@ static struct rl_wait_queue *make(redlock *client, const struct rl_target *targe
     if (!queue)
         return NULL;
     assert(!queue->waiters.first); /* nobody waits in a spare one */
+    queue->found = (struct rl_finding){.code = 0};
     bool kept = rl_target_keep(&queue->target, &queue->bytes, target) == 0;
     if (kept && target->kind->wakeup != RL_WAKEUP_FAIR)
         queue->target.owner_len = 0;

@@ -211,8 +211,7 @@ const char *rl_node_why(struct rl_node *node, int64_t now_ns);
 /* May its server vote, by what is known of it, whether the node is UP or not? */
 bool rl_node_is_fit(const struct rl_node *node);
 
-/* Is the first attempt to connect, or to learn whether it may vote, still under way? Then
- * waiting may be worth it. */
+/* Is the first attempt to connect, or to learn whether it may vote, still under way? */
 bool rl_node_pending(const struct rl_node *node);
 
 /* Is it DOWN because the peer ended the connection? That may have happened long before we
@@ -233,8 +232,9 @@ void rl_node_need(struct rl_node *node, int64_t now_ns);
 /* Does its server refuse what a person must mend? Then waiting for its vote is in vain. */
 bool rl_node_refuses_for_good(const struct rl_node *node);
 
-/* Is its oldest request past its deadline, whether it votes or not? */
+/* Is its oldest request past its deadline, whether it votes or not? Its age; 0: there is none. */
 bool rl_node_stalled(struct rl_node *node, int64_t now_ns);
+int64_t rl_node_silent_ns(struct rl_node *node, int64_t now_ns);
 
 /* The uptime that INFO gave, plus the time since; -1: INFO gave none. */
 int64_t rl_node_uptime_s(const struct rl_node *node, int64_t now_ns);

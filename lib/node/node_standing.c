@@ -24,6 +24,12 @@ bool rl_node_stalled(struct rl_node *node, int64_t now_ns)
     return now_ns >= stall_ns(node);
 }
 
+int64_t rl_node_silent_ns(struct rl_node *node, int64_t now_ns)
+{
+    const struct rl_inflight *oldest = rl_connection_oldest(rl_node_connection(node));
+    return oldest ? now_ns - oldest->sent_ns : 0;
+}
+
 /* Do many requests wait behind one that has waited for many round trips? Further requests would
  * not help, whatever the cause. */
 static bool is_slow(struct rl_node *node, int64_t now_ns)

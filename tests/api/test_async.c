@@ -262,7 +262,7 @@ START_TEST(timeout_says_when_to_come_at_latest)
         told_turn(client, 5000);
         turns++;
     }
-    ck_assert_int_eq(waited.result, REDLOCK_ENOQUORUM);
+    ck_assert(waited.result == REDLOCK_EUNDECIDED || waited.result == REDLOCK_ENOQUORUM);
     /* Of the 5 s that the loop would sleep. */
     ck_assert_int_lt(waited.at_ms - begun, 400 + 2000);
     ck_assert_int_eq(unheard.result, REDLOCK_EUNCONFIRMED);

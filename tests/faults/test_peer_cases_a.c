@@ -307,7 +307,9 @@ START_TEST(a15_wait_ends_in_time_beside_slow_node)
     master_pause(masters, 2);
     for (int64_t wait = 100; wait <= 900; wait += 400) {
         int64_t begun = now_ms();
-        ck_assert_int_eq(client_try(one, "name", 0, wait, &report, &lock), REDLOCK_EHELD);
+        int code = client_try(one, "name", 0, wait, &report, &lock);
+        /* Two that hold it, and had too little time to say so, are no lack of masters. */
+        ck_assert(code == REDLOCK_EHELD || (code == REDLOCK_EUNDECIDED && report.held < report.needed));
         int64_t took = now_ms() - begun;
         /* The slow one's share of the ttl would be 3.3 s. */
         ck_assert_msg(took < wait + 1000, "%d of %d ms", (int)took, (int)wait);

@@ -138,6 +138,53 @@ static void wait_is_over(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
+/* Two of three stand for so long. */
+static void most_stand(int64_t ms)
+{
+    for (unsigned i = 0; i < 2; i++)
+        sim_master_pause(i, ms * SIM_MS);
+}
+
+/* Masters that are well and slow, a holder in the waiter's own client, masters that are gone:
+ * waits that are too short to tell them apart by what is asked last. */
+static void too_short_to_tell(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 30000};
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &how);
+    struct sim_player *beside = sim_beside(ann);
+    sim_curtain();
+    most_stand(90);
+    sim_expect(sim_takes(ann, 10000, 50) == REDLOCK_EUNDECIDED);
+    sim_expect(sim_takes(ann, 10000, ONCE) == REDLOCK_EUNDECIDED); /* it asks no one at once */
+    sim_pass_ms(200);
+    sim_expect(sim_takes(ann, 10000, ONCE) == REDLOCK_OK);
+    most_stand(90);
+    sim_expect(sim_takes(beside, 10000, 50) == REDLOCK_EHELD);
+    sim_pass_ms(200);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    most_stand(5000);
+    sim_expect(sim_takes(ann, 900, 200) == REDLOCK_EUNDECIDED);
+    sim_expect(sim_takes(ann, 900, 200) == REDLOCK_ENOQUORUM);   /* a share is 300 ms */
+    sim_expect(sim_takes(ann, 10000, 50) == REDLOCK_EUNDECIDED); /* 500 ms are not over */
+    sim_expect(sim_takes(ann, 10000, 200) == REDLOCK_ENOQUORUM);
+}
+
+/* bob has n3 only, and for a moment: he does not get the lock, either. */
+static void word_of_a_minority(void)
+{
+    struct sim_client_options how = {.max_ttl_ms = 30000};
+    sim_stage(3);
+    struct sim_player *ann = sim_is_there("ann", &how);
+    struct sim_player *bob = sim_is_there("bob", &how);
+    sim_curtain();
+    most_stand(90);
+    sim_begins_to_take(bob, 10000, 150);
+    sim_pass_ms(10);
+    sim_expect(sim_takes(ann, 10000, 50) == REDLOCK_EUNDECIDED);
+    (void)sim_finishes(bob);
+}
+
 static void act_cancel(struct sim_player *player)
 {
     redlock_shutdown(player->client);
@@ -384,6 +431,12 @@ const struct sim_scenario sim_named_wait[] = {
     {"threads-of-one-client",
      "Three threads of one process: it stands in the queues once, and serves them in order.",
      threads_of_one_client},
+    {"too-short-to-tell",
+     "What two slow masters leave unknown is neither a failure nor a holder.",
+     too_short_to_tell},
+    {"word-of-a-minority",
+     "One master names another try as the holder, and the others have no time to answer.",
+     word_of_a_minority},
     {"wait-is-over", "The lock is not to be had within the time that bob gives it.",
      wait_is_over},
     {"canceled", "bob's service is shut down while he waits.", canceled},

@@ -31,7 +31,7 @@ static int try_once(const struct cli *cli, redlock *client, const redlock_option
     return redlock_try(client, cli->operand, how, ret_lock);
 }
 
-/* Say what the wait is for: always for a missing quorum; for another holder with -v, or at a
+/* Say what the wait is for: always for missing votes; for another holder with -v, or at a
  * terminal if it lasts. To find that out may take a part of the wait. */
 static int wait_on(const struct cli *cli, redlock *client, redlock_options *how,
                    struct wait *wait, int code, redlock_lock **ret_lock)
@@ -41,7 +41,7 @@ static int wait_on(const struct cli *cli, redlock *client, redlock_options *how,
     if (code == REDLOCK_ENOQUORUM && cli_is_hopeless(how->report))
         then = "; waiting up to " RL_HOPELESS_TEXT " for somebody to mend that";
     struct cli_patience patience = {.runs = false};
-    if (code == REDLOCK_ENOQUORUM || cli->verbose)
+    if (code != REDLOCK_EHELD || cli->verbose)
         cli_explain(cli, client, code, how->report, then);
     else
         cli_patience_begin(&patience, cli, client, code, how->report, then);
@@ -60,7 +60,8 @@ static int try_and_wait(const struct cli *cli, redlock *client, redlock_options 
     wait->began_ns = rl_clock_steady_ns(&wait->clock);
     how->wait_ms = 0;
     int code = try_once(cli, client, how, ret_lock);
-    if ((code != REDLOCK_EHELD || !may_wait) && code != REDLOCK_ENOQUORUM)
+    if ((code != REDLOCK_EHELD || !may_wait) && code != REDLOCK_ENOQUORUM &&
+        code != REDLOCK_EUNDECIDED)
         return code;
     return wait_left_ms(cli, wait) == 0 ? code
                                         : wait_on(cli, client, how, wait, code, ret_lock);
@@ -97,7 +98,7 @@ int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
                       "for itself (the same --owner is for that, but for a plain lock)"
                     : "");
     int status = cli_exit_of(code);
-    if (code == REDLOCK_EHELD && cli->not_acquired >= 0)
+    if (status == CLI_NOT_ACQUIRED && cli->not_acquired >= 0)
         status = cli->not_acquired;
     else if (code == REDLOCK_ENOQUORUM)
         status = cli_exit_without_quorum(how->report);

@@ -22,6 +22,7 @@ int cli_exit_of(int code)
     case REDLOCK_ECONFIG:
         return CLI_CONFIG;
     case REDLOCK_EHELD:
+    case REDLOCK_EUNDECIDED: /* for now, as far as anybody knows */
         return CLI_NOT_ACQUIRED;
     case REDLOCK_ENOQUORUM:
     case REDLOCK_EUNCONFIRMED:

@@ -206,6 +206,12 @@ void cli_explain(const struct cli *cli, redlock *client, int code, const redlock
         if (!say_guarded(cli, client, name.text, report, then))
             say_no_quorum(cli, name.text, report, then);
         break;
+    case REDLOCK_EUNDECIDED:
+        cli_say(cli,
+                "%s was not acquired: undecided, the masters had less time than an answer may "
+                "take, and no holder is known (%u of %u granted, %u needed)%s",
+                name.text, report->granted, report->nodes, report->needed, then);
+        break;
     case REDLOCK_EWRONGTYPE:
         say_kind(cli, name.text, report);
         break;
@@ -232,6 +238,8 @@ const char *cli_result_word(int code)
         return "held";
     case REDLOCK_ENOQUORUM:
         return "no quorum";
+    case REDLOCK_EUNDECIDED:
+        return "undecided";
     case REDLOCK_EEXPIRED:
     case REDLOCK_ENOTHELD:
         return "expired";

@@ -57,7 +57,8 @@ static void *work(void *argument)
             one_of->holds++;
             atomic_fetch_add(one_of->writes ? &guarded.writes : &guarded.reads, 1);
             redlock_release(lock);
-        } else if (code != REDLOCK_EHELD && code != REDLOCK_ENOQUORUM) {
+        } else if (code != REDLOCK_EHELD && code != REDLOCK_ENOQUORUM &&
+                   code != REDLOCK_EUNDECIDED) {
             atomic_fetch_add(&guarded.other, 1);
         }
     }

@@ -499,10 +499,10 @@ START_TEST(silent_master_takes_no_more_than_wait)
         .count = 2,
     };
     master_pause(single, 0);
-    start(&many, 300);
+    start(&many, 300); /* which is not long enough to say that it has failed */
     pthread_join(many.thread, NULL);
-    ck_assert_int_eq(many.code, REDLOCK_ENOQUORUM);
-    ck_assert_int_eq(many.items[1].result, REDLOCK_ENOQUORUM);
+    ck_assert_int_eq(many.code, REDLOCK_EUNDECIDED);
+    ck_assert_int_eq(many.items[1].result, REDLOCK_EUNDECIDED);
     ck_assert_msg(many.took_ms < 2000, "%d ms", (int)many.took_ms);
     master_resume(single, 0);
     expect_none(many.items, 2);
