@@ -7,7 +7,7 @@
 #   sanitizers  the tests again under ASan and UBSan, those with threads under TSan
 #   valgrind    test programs of the first build
 #   simulator   simulated worlds for a while, and rules broken that it must find
-#   chaos       contenders on real masters, with every fault
+#   chaos       contenders on real masters, with every fault: begun beside the simulator
 #   interop     other lock clients on the same masters, as far as they can be fetched
 #   servers     some tests on an old server and on a patched one, likewise
 #   demo        what ./quickstart alone shows
@@ -24,7 +24,7 @@ busy_load=4 # a processor: timing tests may fail beyond it for no fault of their
 # ---- stages ----
 
 # What each takes on two idle processors, in seconds: only for saying how long it will still take.
-usual_s='gcc 520 address 400 thread 220 valgrind 60 simulator 80 chaos 65 interop 75 servers 30 demo 15 distcheck 210'
+usual_s='gcc 450 address 260 thread 150 valgrind 45 simulator 80 chaos 5 interop 75 servers 60 demo 15 distcheck 180'
 all_of_stage=0 # tests that it will run, where that is known
 
 # About how long all stages still take, in minutes, if they go on as fast as so far.
