@@ -34,7 +34,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/several_model.c %D%/support/several_model.h %D%/support/stall.c \
 	%D%/support/stall.h %D%/support/stepped.c %D%/support/stepped.h %D%/support/sub_rig.c %D%/support/sub_rig.h \
 	%D%/support/sub_scene.c %D%/support/sub_scene.h %D%/support/suite.c \
-	%D%/support/suite.h %D%/support/terminal.c %D%/support/terminal.h \
+	%D%/support/suite.h %D%/support/suite_main.c %D%/support/terminal.c %D%/support/terminal.h \
 	%D%/support/tls_certs.c %D%/support/tls_certs.h %D%/support/tls_pair.c %D%/support/tls_pair.h \
 	%D%/support/tls_scene.c %D%/support/tls_scene.h %D%/support/told.c %D%/support/told.h \
 	%D%/support/wait_scene.c %D%/support/wait_scene.h %D%/support/waiter.c \

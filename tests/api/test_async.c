@@ -44,7 +44,7 @@ static redlock_lock *take_by_loop(const char *name)
 
 /* ---- results ---------------------------------------------------------------------------- */
 
-START_TEST(lock_is_taken_extended_and_released_by_loop)
+TEST(async, lock_is_taken_extended_and_released_by_loop)
 {
     struct told took = {.calls = 0}, extended = {.calls = 0}, released = {.calls = 0};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -95,9 +95,8 @@ START_TEST(lock_is_taken_extended_and_released_by_loop)
     close_masters();
     ck_assert_int_eq(released.calls, 1);
 }
-END_TEST
 
-START_TEST(callbacks_get_results_of_blocking_calls)
+TEST(async, callbacks_get_results_of_blocking_calls)
 {
     struct told told = {.calls = 0};
     open_masters(NULL);
@@ -136,9 +135,8 @@ START_TEST(callbacks_get_results_of_blocking_calls)
     close_masters();
     ck_assert_int_eq(told.calls, 6);
 }
-END_TEST
 
-START_TEST(release_without_callback_is_counted)
+TEST(async, release_without_callback_is_counted)
 {
     open_masters("node-timeout 200ms\n");
     ck_assert_int_eq(redlock_release_async(take_by_loop("name"), NULL, NULL), 0);
@@ -154,10 +152,9 @@ START_TEST(release_without_callback_is_counted)
     master_resume(masters, 1);
     close_masters();
 }
-END_TEST
 
 /* A loop that stands is no reason to say that a release is not confirmed. */
-START_TEST(release_answered_while_loop_stood_is_confirmed)
+TEST(async, release_answered_while_loop_stood_is_confirmed)
 {
     enum { NODE_TIMEOUT_MS = 200 };
     struct told told = {.calls = 0};
@@ -172,11 +169,10 @@ START_TEST(release_answered_while_loop_stood_is_confirmed)
     ck_assert_int_eq(told.result, 0);
     close_masters();
 }
-END_TEST
 
 /* ---- order ------------------------------------------------------------------------------ */
 
-START_TEST(callbacks_come_in_order_of_completion)
+TEST(async, callbacks_come_in_order_of_completion)
 {
     enum { TRIES = 5 };
     static const int order[TRIES] = {3, 0, 4, 2, 1};
@@ -204,10 +200,9 @@ START_TEST(callbacks_come_in_order_of_completion)
     ck_assert_int_eq(redlock_release(held), 0);
     close_masters();
 }
-END_TEST
 
 /* Tries of one client for one name are served in the order in which they came. */
-START_TEST(waiting_tries_are_served_in_order)
+TEST(async, waiting_tries_are_served_in_order)
 {
     enum { TRIES = 6 };
     struct told told[TRIES], released[TRIES];
@@ -230,12 +225,11 @@ START_TEST(waiting_tries_are_served_in_order)
     ck_assert_uint_eq(client_stats(client).waiting, 0);
     close_masters();
 }
-END_TEST
 
 /* ---- time ------------------------------------------------------------------------------- */
 
 /* Nothing ever happens on the descriptor: what ends these is the time-out. */
-START_TEST(timeout_says_when_to_come_at_latest)
+TEST(async, timeout_says_when_to_come_at_latest)
 {
     struct fake *fakes[3];
     struct told waited = {.calls = 0}, lost = {.calls = 0}, unheard = {.calls = 0};
@@ -272,9 +266,8 @@ START_TEST(timeout_says_when_to_come_at_latest)
     redlock_close(client);
     fakes_stop(fakes, 3);
 }
-END_TEST
 
-START_TEST(loop_hears_of_losses_and_wakes_in_time)
+TEST(async, loop_hears_of_losses_and_wakes_in_time)
 {
     struct told took = {.calls = 0}, lost = {.calls = 0}, waited = {.calls = 0};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -301,9 +294,8 @@ START_TEST(loop_hears_of_losses_and_wakes_in_time)
     ck_assert_int_eq(redlock_release(held), 0);
     close_masters();
 }
-END_TEST
 
-START_TEST(idle_client_wants_nothing)
+TEST(async, idle_client_wants_nothing)
 {
     open_masters(NULL);
     ck_assert_int_eq(redlock_release_async(take_by_loop("name"), NULL, NULL), 0);
@@ -315,11 +307,10 @@ START_TEST(idle_client_wants_nothing)
     ck_assert_msg(turns < 10, "%u turns", turns);
     close_masters();
 }
-END_TEST
 
 /* ---- without a loop --------------------------------------------------------------------- */
 
-START_TEST(background_thread_delivers_where_there_is_no_loop)
+TEST(async, background_thread_delivers_where_there_is_no_loop, .rows = 2)
 {
     struct told took = {.calls = 0}, extended = {.calls = 0}, released = {.calls = 0};
     open_masters(_i == 0 ? NULL : "background always\n");
@@ -337,23 +328,5 @@ START_TEST(background_thread_delivers_where_there_is_no_loop)
     }
     close_masters();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("async");
-    TCase *tests = tcase_create("async");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, lock_is_taken_extended_and_released_by_loop);
-    tcase_add_test(tests, callbacks_get_results_of_blocking_calls);
-    tcase_add_test(tests, release_without_callback_is_counted);
-    tcase_add_test(tests, release_answered_while_loop_stood_is_confirmed);
-    tcase_add_test(tests, callbacks_come_in_order_of_completion);
-    tcase_add_test(tests, waiting_tries_are_served_in_order);
-    tcase_add_test(tests, timeout_says_when_to_come_at_latest);
-    tcase_add_test(tests, loop_hears_of_losses_and_wakes_in_time);
-    tcase_add_test(tests, idle_client_wants_nothing);
-    tcase_add_loop_test(tests, background_thread_delivers_where_there_is_no_loop, 0, 2);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(async, .timeout_s = 60)

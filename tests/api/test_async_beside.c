@@ -95,14 +95,13 @@ static int play_beside(int does)
 }
 
 /* The loop does not take away what wakes them. */
-START_TEST(other_threads_may_block_on_client_that_loop_drives)
+TEST(async_beside, other_threads_may_block_on_client_that_loop_drives, .rows = 3)
 {
     ck_assert(met_unless_stalled(play_beside(_i) == 0, STALL_MS, 2));
 }
-END_TEST
 
 /* A call that was begun by the loop is moved on by whoever blocks; the loop is told. */
-START_TEST(calls_completed_by_others_are_told_by_loop)
+TEST(async_beside, calls_completed_by_others_are_told_by_loop)
 {
     pthread_t thread;
     struct told told = {.calls = 0};
@@ -119,7 +118,6 @@ START_TEST(calls_completed_by_others_are_told_by_loop)
     ck_assert_int_eq(told.result, 0);
     close_masters();
 }
-END_TEST
 
 static void *wait_beside(void *argument)
 {
@@ -132,7 +130,7 @@ static void *wait_beside(void *argument)
 
 /* Won, and taken away before the loop tells of it. Nobody has been told how long it is valid,
  * so that nothing is kept. */
-START_TEST(lock_lost_before_it_was_told_is_given_up_at_once)
+TEST(async_beside, lock_lost_before_it_was_told_is_given_up_at_once)
 {
     enum { TTL_MS = 3000 };
     pthread_t thread;
@@ -158,7 +156,6 @@ START_TEST(lock_lost_before_it_was_told_is_given_up_at_once)
     pthread_join(thread, NULL);
     close_masters();
 }
-END_TEST
 
 /* Another thread leads, and sleeps: what a callback begins must leave all the same. */
 static struct told chained;
@@ -178,7 +175,7 @@ static void *wait_for_held(void *argument)
     return NULL;
 }
 
-START_TEST(calls_begun_by_callbacks_beside_sleeping_leader_are_not_late)
+TEST(async_beside, calls_begun_by_callbacks_beside_sleeping_leader_are_not_late)
 {
     pthread_t thread;
     int code = 1;
@@ -201,9 +198,8 @@ START_TEST(calls_begun_by_callbacks_beside_sleeping_leader_are_not_late)
     ck_assert_int_eq(code, REDLOCK_ECANCELED);
     close_masters();
 }
-END_TEST
 
-START_TEST(time_of_asynchronous_call_is_kept_beside_sleeping_leader)
+TEST(async_beside, time_of_asynchronous_call_is_kept_beside_sleeping_leader)
 {
     pthread_t thread;
     int code = 1;
@@ -224,7 +220,6 @@ START_TEST(time_of_asynchronous_call_is_kept_beside_sleeping_leader)
     pthread_join(thread, NULL);
     close_masters();
 }
-END_TEST
 
 /* ---- calls begun in callbacks ----------------------------------------------------------- */
 
@@ -249,7 +244,7 @@ static void go_on(void *context, int result, redlock_lock *lock)
         told_done(context, -100, lock);
 }
 
-START_TEST(callback_may_begin_next_call_without_end)
+TEST(async_beside, callback_may_begin_next_call_without_end)
 {
     struct told told = {.calls = 0};
     open_masters(NULL);
@@ -264,7 +259,6 @@ START_TEST(callback_may_begin_next_call_without_end)
     ck_assert_int_eq(redlock_release_async(told.lock, NULL, NULL), 0);
     close_masters();
 }
-END_TEST
 
 static void take_again(void *context, int result, redlock_lock *lock)
 {
@@ -275,7 +269,7 @@ static void take_again(void *context, int result, redlock_lock *lock)
         told_done(context, -100, NULL);
 }
 
-START_TEST(thousands_of_rounds_one_out_of_other)
+TEST(async_beside, thousands_of_rounds_one_out_of_other)
 {
     struct told told = {.calls = 0};
     open_masters(NULL);
@@ -290,7 +284,6 @@ START_TEST(thousands_of_rounds_one_out_of_other)
     ck_assert_uint_eq(masters_with(masters, "name"), 0);
     close_masters();
 }
-END_TEST
 
 enum { BATCH = 50 };
 static struct told batch[BATCH];
@@ -308,7 +301,7 @@ static void begin_batch(void *context, int result, redlock_lock *lock)
     atomic_store(&sends, 0);
 }
 
-START_TEST(requests_ready_together_leave_in_one_write)
+TEST(async_beside, requests_ready_together_leave_in_one_write)
 {
     struct told told = {.calls = 0};
     open_masters(NULL);
@@ -323,21 +316,5 @@ START_TEST(requests_ready_together_leave_in_one_write)
     }
     close_masters();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("async_beside");
-    TCase *tests = tcase_create("async_beside");
-    tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, other_threads_may_block_on_client_that_loop_drives, 0, 3);
-    tcase_add_test(tests, calls_completed_by_others_are_told_by_loop);
-    tcase_add_test(tests, lock_lost_before_it_was_told_is_given_up_at_once);
-    tcase_add_test(tests, calls_begun_by_callbacks_beside_sleeping_leader_are_not_late);
-    tcase_add_test(tests, time_of_asynchronous_call_is_kept_beside_sleeping_leader);
-    tcase_add_test(tests, callback_may_begin_next_call_without_end);
-    tcase_add_test(tests, thousands_of_rounds_one_out_of_other);
-    tcase_add_test(tests, requests_ready_together_leave_in_one_write);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(async_beside, .timeout_s = 60)

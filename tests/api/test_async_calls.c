@@ -82,7 +82,7 @@ static void call_in_callback(void *context, int result, redlock_lock *lock)
     atomic_store(&over, true);
 }
 
-START_TEST(no_call_blocks_inside_callback)
+TEST(async_calls, no_call_blocks_inside_callback, .rows = 2)
 {
     int found = -2;
     open_masters(NULL);
@@ -100,7 +100,6 @@ START_TEST(no_call_blocks_inside_callback)
     ck_assert_int_eq(redlock_release_async(mine, NULL, NULL), 0);
     close_masters();
 }
-END_TEST
 
 static void *process_elsewhere(void *argument)
 {
@@ -108,7 +107,7 @@ static void *process_elsewhere(void *argument)
     return redlock_process(client) == 0 && call_all_that_block() == 0 ? client : NULL;
 }
 
-START_TEST(no_call_blocks_on_loops_thread)
+TEST(async_calls, no_call_blocks_on_loops_thread)
 {
     open_masters(NULL);
     mine = client_take(client, "name"); /* no loop yet */
@@ -129,7 +128,6 @@ START_TEST(no_call_blocks_on_loops_thread)
     ck_assert(turn_until(client, client_stats(client).released == 1, 5000));
     close_masters();
 }
-END_TEST
 
 /* ---- cancel ----------------------------------------------------------------------------- */
 
@@ -153,7 +151,7 @@ static void *cancel_soon(void *argument)
     return NULL;
 }
 
-START_TEST(cancel_ends_every_asynchronous_try)
+TEST(async_calls, cancel_ends_every_asynchronous_try, .rows = 6)
 {
     enum { TRIES = 5 };
     struct told told[TRIES], first = {.calls = 0};
@@ -197,9 +195,8 @@ START_TEST(cancel_ends_every_asynchronous_try)
     close_masters();
     ck_assert_int_eq(told[0].calls, 1);
 }
-END_TEST
 
-START_TEST(one_try_is_canceled_and_no_other)
+TEST(async_calls, one_try_is_canceled_and_no_other)
 {
     struct told one = {.calls = 0}, two = {.calls = 0}, done = {.calls = 0};
     open_masters(NULL);
@@ -225,10 +222,9 @@ START_TEST(one_try_is_canceled_and_no_other)
     close_masters();
     ck_assert_int_eq(one.calls + two.calls + done.calls, 3);
 }
-END_TEST
 
 /* Its round is under way. */
-START_TEST(canceled_try_leaves_no_key)
+TEST(async_calls, canceled_try_leaves_no_key)
 {
     struct told told = {.calls = 0};
     open_masters(NULL);
@@ -242,11 +238,10 @@ START_TEST(canceled_try_leaves_no_key)
     ck_assert_uint_eq(masters_with(masters, "name"), 0);
     close_masters();
 }
-END_TEST
 
 /* ---- arguments -------------------------------------------------------------------------- */
 
-START_TEST(wrong_arguments_are_told_at_once)
+TEST(async_calls, wrong_arguments_are_told_at_once)
 {
     struct told told = {.calls = 0};
     static char name[REDLOCK_NAME_MAX + 1];
@@ -284,19 +279,5 @@ START_TEST(wrong_arguments_are_told_at_once)
     close_masters();
     ck_assert_int_eq(told.calls, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("async_calls");
-    TCase *tests = tcase_create("async_calls");
-    tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, no_call_blocks_inside_callback, 0, 2);
-    tcase_add_test(tests, no_call_blocks_on_loops_thread);
-    tcase_add_loop_test(tests, cancel_ends_every_asynchronous_try, 0, 6);
-    tcase_add_test(tests, one_try_is_canceled_and_no_other);
-    tcase_add_test(tests, canceled_try_leaves_no_key);
-    tcase_add_test(tests, wrong_arguments_are_told_at_once);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(async_calls, .timeout_s = 60)

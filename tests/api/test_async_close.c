@@ -46,7 +46,7 @@ static void expect_told(const struct told *one, int result)
 
 /* ---- what is under way ------------------------------------------------------------------ */
 
-START_TEST(close_calls_back_calls_in_flight)
+TEST(async_close, close_calls_back_calls_in_flight, .rows = DRIVERS)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -78,9 +78,8 @@ START_TEST(close_calls_back_calls_in_flight)
     ck_assert(wait_until(masters_with(masters, "gone") == 0, 5000));
     close_rest();
 }
-END_TEST
 
-START_TEST(close_calls_back_waiting_calls)
+TEST(async_close, close_calls_back_waiting_calls, .rows = DRIVERS)
 {
     open_masters(_i);
     if (_i == BY_LOOP)
@@ -103,7 +102,6 @@ START_TEST(close_calls_back_waiting_calls)
     ck_assert_uint_eq(masters_with(masters, "held"), 3);
     close_rest();
 }
-END_TEST
 
 static void *take(void *argument)
 {
@@ -113,7 +111,7 @@ static void *take(void *argument)
 }
 
 /* Others have completed it; only the telling is left. */
-START_TEST(close_delivers_completed_calls)
+TEST(async_close, close_delivers_completed_calls, .rows = 2)
 {
     open_masters(_i == 0 ? BY_LOOP : BY_NOBODY);
     if (_i == 0)
@@ -134,7 +132,6 @@ START_TEST(close_delivers_completed_calls)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 2000)); /* it was held */
     close_rest();
 }
-END_TEST
 
 /* ---- what callbacks do meanwhile -------------------------------------------------------- */
 
@@ -151,7 +148,7 @@ static void begin_more(void *context, int result, redlock_lock *lock)
     redlock_close(client);
 }
 
-START_TEST(callbacks_of_close_may_begin_calls_that_end_with_it)
+TEST(async_close, callbacks_of_close_may_begin_calls_that_end_with_it, .rows = DRIVERS)
 {
     open_masters(_i);
     mine = client_take(client, "mine");
@@ -173,10 +170,9 @@ START_TEST(callbacks_of_close_may_begin_calls_that_end_with_it)
     ck_assert(wait_until(masters_with(masters, "mine") == 0, 2000));
     close_rest();
 }
-END_TEST
 
 /* Found lost in a call of ours, which is not where it may be told. */
-START_TEST(close_tells_of_loss_that_nobody_has_told)
+TEST(async_close, close_tells_of_loss_that_nobody_has_told)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -193,7 +189,6 @@ START_TEST(close_tells_of_loss_that_nobody_has_told)
     ck_assert_int_eq(lost.validity_ms, 0);
     close_rest();
 }
-END_TEST
 
 /* ---- without memory --------------------------------------------------------------------- */
 
@@ -258,7 +253,7 @@ static int live_once(void)
     return told[0].calls > 1 || told[1].calls != begun || released.calls > 1 ? __LINE__ : 0;
 }
 
-START_TEST(every_allocation_may_fail)
+TEST(async_close, every_allocation_may_fail)
 {
     if (!alloc_works())
         return; /* a sanitizer has the allocator; the plain build tests this */
@@ -285,19 +280,5 @@ START_TEST(every_allocation_may_fail)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("async_close");
-    TCase *tests = tcase_create("async_close");
-    tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, close_calls_back_calls_in_flight, 0, DRIVERS);
-    tcase_add_loop_test(tests, close_calls_back_waiting_calls, 0, DRIVERS);
-    tcase_add_loop_test(tests, close_delivers_completed_calls, 0, 2);
-    tcase_add_loop_test(tests, callbacks_of_close_may_begin_calls_that_end_with_it, 0, DRIVERS);
-    tcase_add_test(tests, close_tells_of_loss_that_nobody_has_told);
-    tcase_add_test(tests, every_allocation_may_fail);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(async_close, .timeout_s = 120)

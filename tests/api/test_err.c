@@ -21,15 +21,14 @@ static const struct {
 };
 #define LISTED ((int)(sizeof(listed) / sizeof(listed[0])))
 
-START_TEST(every_code_has_its_name_and_text)
+TEST(codes, every_code_has_its_name_and_text, .rows = LISTED)
 {
     ck_assert_str_eq(redlock_err_name(listed[_i].code), listed[_i].name);
     ck_assert_str_eq(redlock_strerror(listed[_i].code), listed[_i].text);
 }
-END_TEST
 
 /* Sentences follow them ("name: text"): no capital, no full stop, and each says its own. */
-START_TEST(texts_are_parts_of_sentences)
+TEST(codes, texts_are_parts_of_sentences, .rows = LISTED)
 {
     const char *text = listed[_i].text;
     ck_assert_uint_gt(strlen(text), 5);
@@ -42,17 +41,15 @@ START_TEST(texts_are_parts_of_sentences)
         }
     }
 }
-END_TEST
 
-START_TEST(codes_are_appended_only)
+TEST(codes, codes_are_appended_only)
 {
     for (int i = 0; i < LISTED; i++)
         ck_assert_int_eq(listed[i].code, -1 - i);
 }
-END_TEST
 
 /* Programs were compiled with these numbers: a new row is fine, a changed one is not. */
-START_TEST(codes_are_never_renumbered)
+TEST(codes, codes_are_never_renumbered)
 {
     static const char *const order[] = {
         "EINVAL",    "ENOMEM",    "ECONFIG",  "ESYSTEM",  "ERANDOM",
@@ -62,9 +59,8 @@ START_TEST(codes_are_never_renumbered)
     for (int i = 0; i < (int)(sizeof(order) / sizeof(order[0])); i++)
         ck_assert_str_eq(redlock_err_name(-1 - i) + strlen("REDLOCK_"), order[i]);
 }
-END_TEST
 
-START_TEST(success_and_numbers_that_are_no_codes)
+TEST(codes, success_and_numbers_that_are_no_codes)
 {
     static const int unknown[] = {1, 2, 255, -1 - LISTED, -100, -1000, INT_MIN, INT_MAX};
     ck_assert_str_eq(redlock_strerror(REDLOCK_OK), "success");
@@ -75,9 +71,8 @@ START_TEST(success_and_numbers_that_are_no_codes)
         ck_assert_str_eq(redlock_err_name(unknown[i]), "REDLOCK_?");
     }
 }
-END_TEST
 
-START_TEST(one_version)
+TEST(header, one_version)
 {
     char text[64];
     snprintf(text, sizeof(text), "%d.%d.%d", REDLOCK_VERSION_MAJOR, REDLOCK_VERSION_MINOR,
@@ -86,10 +81,9 @@ START_TEST(one_version)
     ck_assert_str_eq(REDLOCK_VERSION, PACKAGE_VERSION); /* configure's */
     ck_assert_str_eq(redlock_version(), REDLOCK_VERSION);
 }
-END_TEST
 
 /* A struct that was initialised the documented way knows its size and asks for nothing. */
-START_TEST(structs_begin_with_their_size)
+TEST(header, structs_begin_with_their_size)
 {
     redlock_error error = REDLOCK_ERROR_INIT;
     redlock_node node = REDLOCK_NODE_INIT;
@@ -117,22 +111,4 @@ START_TEST(structs_begin_with_their_size)
     ck_assert(config.drift_factor == 0.0);
     ck_assert_int_eq(config.guard, 0);
     ck_assert_int_eq(config.background, 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("err");
-    TCase *tcase = tcase_create("codes");
-    tcase_add_loop_test(tcase, every_code_has_its_name_and_text, 0, LISTED);
-    tcase_add_loop_test(tcase, texts_are_parts_of_sentences, 0, LISTED);
-    tcase_add_test(tcase, codes_are_appended_only);
-    tcase_add_test(tcase, codes_are_never_renumbered);
-    tcase_add_test(tcase, success_and_numbers_that_are_no_codes);
-    suite_add_tcase(suite, tcase);
-    TCase *header = tcase_create("header");
-    tcase_add_test(header, one_version);
-    tcase_add_test(header, structs_begin_with_their_size);
-    suite_add_tcase(suite, header);
-    return suite_run(suite);
 }

@@ -76,7 +76,7 @@ static int call_everything(void *argument)
     return 0;
 }
 
-START_TEST(child_gets_efork_and_parent_does_not_notice)
+TEST(fork, child_gets_efork_and_parent_does_not_notice, .rows = 2)
 {
     bool with_close = _i == 1;
     open_three();
@@ -97,9 +97,8 @@ START_TEST(child_gets_efork_and_parent_does_not_notice)
     ck_assert_int_eq(redlock_release(client_take(client, "next")), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(childs_close_sends_nothing)
+TEST(fork, childs_close_sends_nothing)
 {
     struct fake *fake;
     bool with_close = true;
@@ -114,7 +113,6 @@ START_TEST(childs_close_sends_nothing)
     redlock_close(client);
     fake_stop(fake);
 }
-END_TEST
 
 /* ---- a client of the child's own -------------------------------------------------------- */
 
@@ -133,7 +131,7 @@ static int open_anew(void *argument)
     return 0;
 }
 
-START_TEST(child_may_open_client_of_its_own)
+TEST(fork, child_may_open_client_of_its_own)
 {
     open_three();
     lock = client_take(client, "name");
@@ -146,7 +144,6 @@ START_TEST(child_may_open_client_of_its_own)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 /* Two children of one parent draw random bytes of their own. */
 static int tell_token(void *argument)
@@ -163,7 +160,7 @@ static int tell_token(void *argument)
     return 0;
 }
 
-START_TEST(tokens_differ_between_children)
+TEST(fork, tokens_differ_between_children)
 {
     enum { CHILDREN = 6 };
     char tokens[CHILDREN][33] = {""};
@@ -183,7 +180,6 @@ START_TEST(tokens_differ_between_children)
     }
     close_all();
 }
-END_TEST
 
 /* ---- forks at the worst time ------------------------------------------------------------ */
 
@@ -211,8 +207,10 @@ static void *keep_waiting(void *argument)
 }
 
 /* Another thread may be inside, with the client's lock in its hand, when we fork. */
-START_TEST(fork_in_middle_of_call_deadlocks_nobody)
+TEST(fork, fork_in_middle_of_call_deadlocks_nobody)
 {
+    if (ONE_THREAD)
+        return;
     pthread_t threads[2];
     bool with_close = true;
     open_three();
@@ -230,19 +228,5 @@ START_TEST(fork_in_middle_of_call_deadlocks_nobody)
     redlock_close(other);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fork");
-    TCase *tests = tcase_create("fork");
-    tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, child_gets_efork_and_parent_does_not_notice, 0, 2);
-    tcase_add_test(tests, childs_close_sends_nothing);
-    tcase_add_test(tests, child_may_open_client_of_its_own);
-    tcase_add_test(tests, tokens_differ_between_children);
-    if (!ONE_THREAD)
-        tcase_add_test(tests, fork_in_middle_of_call_deadlocks_nobody);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(fork, .timeout_s = 120)

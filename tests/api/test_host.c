@@ -46,7 +46,7 @@ static void expect_holder(struct masters *masters, const char *name, const char 
     redlock_close(named);
 }
 
-START_TEST(long_host_name_keeps_both_ends)
+TEST(host, long_host_name_keeps_both_ends)
 {
     struct masters *masters = masters_start(1, NULL);
     expect_holder(masters, "short", "short");
@@ -54,9 +54,8 @@ START_TEST(long_host_name_keeps_both_ends)
                   "the-invoices-of-all-o..mers-worker-7d9f8b6c5d-x2x4q");
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(without_its_clock_nothing_is_opened)
+TEST(host, without_its_clock_nothing_is_opened)
 {
     redlock_error error = REDLOCK_ERROR_INIT;
     redlock_node node = REDLOCK_NODE_INIT;
@@ -71,15 +70,5 @@ START_TEST(without_its_clock_nothing_is_opened)
     ck_assert_ptr_null(client);
     ck_assert_msg(strstr(error.text, "clock_gettime(CLOCK_BOOTTIME)") != NULL, "%s", error.text);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("host");
-    TCase *tests = tcase_create("host");
-    tcase_set_timeout(tests, 30);
-    tcase_add_test(tests, long_host_name_keeps_both_ends);
-    tcase_add_test(tests, without_its_clock_nothing_is_opened);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(host, .timeout_s = 30)

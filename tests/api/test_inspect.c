@@ -55,7 +55,7 @@ static void expect_holder(unsigned i, int mode, const char *owner)
 
 /* ---- each kind -------------------------------------------------------------------------- */
 
-START_TEST(plain_lock_is_its_tokens)
+TEST(inspect, plain_lock_is_its_tokens, .rows = 2)
 {
     open_cold_clients(sizes[_i], NULL);
     expect_state(0, REDLOCK_STATE_FREE);
@@ -78,9 +78,8 @@ START_TEST(plain_lock_is_its_tokens)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(readers_and_writer_are_told_by_name)
+TEST(inspect, readers_and_writer_are_told_by_name, .rows = 2)
 {
     open_cold_clients(sizes[_i], NULL);
     redlock_lock *a = client_take_as(one, "name", REDLOCK_READ, "a");
@@ -108,9 +107,8 @@ START_TEST(readers_and_writer_are_told_by_name)
     ck_assert_int_eq(redlock_release(reads), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(reentrant_lock_is_counted)
+TEST(inspect, reentrant_lock_is_counted, .rows = 2)
 {
     redlock_lock *lock[3];
     open_cold_clients(sizes[_i], NULL);
@@ -127,7 +125,6 @@ START_TEST(reentrant_lock_is_counted)
     expect_state(0, REDLOCK_STATE_FREE);
     close_clients();
 }
-END_TEST
 
 /* ---- room ------------------------------------------------------------------------------- */
 
@@ -141,7 +138,7 @@ static void extend_all(redlock_lock *const lock[READERS])
 }
 
 /* What does not fit is counted; those whom a majority names come first. */
-START_TEST(as_much_is_told_as_there_is_room_for)
+TEST(inspect, as_much_is_told_as_there_is_room_for)
 {
     enum { NAMED = 4 * REDLOCK_HOLDERS_SHOWN };
     redlock_node_info node[3];
@@ -182,7 +179,6 @@ START_TEST(as_much_is_told_as_there_is_room_for)
     }
     close_clients();
 }
-END_TEST
 
 /* ---- deleting, with somebody who waits -------------------------------------------------- */
 
@@ -211,7 +207,7 @@ enum { FORCED = sizeof(forced) / sizeof(forced[0]) };
 
 /* Case 56: who waits hears of it at once, whatever is left of the lease. Case 60: its holder
  * has it no more. */
-START_TEST(force_wakes_waiters)
+TEST(inspect, force_wakes_waiters, .rows = 2 * FORCED)
 {
     struct waiter waiter = {.kind = forced[_i / 2].waits};
     unsigned n = sizes[_i % 2];
@@ -239,11 +235,10 @@ START_TEST(force_wakes_waiters)
     expect_holders(0);
     close_clients();
 }
-END_TEST
 
 /* ---- data, and too few masters ---------------------------------------------------------- */
 
-START_TEST(data_is_told_and_not_deleted)
+TEST(inspect, data_is_told_and_not_deleted, .rows = 2)
 {
     static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -264,10 +259,9 @@ START_TEST(data_is_told_and_not_deleted)
         ck_assert_int_eq(master_do(masters, i, "SCARD", "name", NULL).number, 2);
     close_clients();
 }
-END_TEST
 
 /* Data on one of three masters: the two others are free of the lock, which is a majority. */
-START_TEST(one_masters_data_is_that_ones_business)
+TEST(inspect, one_masters_data_is_that_ones_business)
 {
     static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -287,10 +281,9 @@ START_TEST(one_masters_data_is_that_ones_business)
     (void)redlock_release(lock);
     close_clients();
 }
-END_TEST
 
 /* As one that was set by hand. */
-START_TEST(endless_lock_is_deleted_only_where_that_is_said)
+TEST(inspect, endless_lock_is_deleted_only_where_that_is_said, .rows = 2)
 {
     open_cold_clients(sizes[_i], NULL);
     for (unsigned i = 0; i < masters->n; i++)
@@ -305,9 +298,8 @@ START_TEST(endless_lock_is_deleted_only_where_that_is_said)
     expect_state(0, REDLOCK_STATE_FREE);
     close_clients();
 }
-END_TEST
 
-START_TEST(masters_that_are_down_are_told_of)
+TEST(inspect, masters_that_are_down_are_told_of)
 {
     open_cold_clients(3, NULL);
     redlock_lock *lock = client_take_as(one, "name", REDLOCK_READ, "a");
@@ -328,7 +320,6 @@ START_TEST(masters_that_are_down_are_told_of)
     (void)redlock_release(lock);
     close_clients();
 }
-END_TEST
 
 /* ---- masters that lie ------------------------------------------------------------------- */
 
@@ -346,7 +337,7 @@ static const char *const lies[] = {
 };
 enum { LIES = sizeof(lies) / sizeof(lies[0]) };
 
-START_TEST(lie_is_no_answer)
+TEST(inspect, lie_is_no_answer, .rows = LIES)
 {
     struct fake *fakes[3];
     fakes_start(fakes, 3);
@@ -369,23 +360,5 @@ START_TEST(lie_is_no_answer)
     redlock_close(one);
     fakes_stop(fakes, 3);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("inspect");
-    TCase *tcase = tcase_create("inspect");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, plain_lock_is_its_tokens, 0, 2);
-    tcase_add_loop_test(tcase, readers_and_writer_are_told_by_name, 0, 2);
-    tcase_add_loop_test(tcase, reentrant_lock_is_counted, 0, 2);
-    tcase_add_test(tcase, as_much_is_told_as_there_is_room_for);
-    tcase_add_loop_test(tcase, force_wakes_waiters, 0, 2 * FORCED);
-    tcase_add_loop_test(tcase, data_is_told_and_not_deleted, 0, 2);
-    tcase_add_loop_test(tcase, endless_lock_is_deleted_only_where_that_is_said, 0, 2);
-    tcase_add_test(tcase, one_masters_data_is_that_ones_business);
-    tcase_add_test(tcase, masters_that_are_down_are_told_of);
-    tcase_add_loop_test(tcase, lie_is_no_answer, 0, LIES);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(inspect, .timeout_s = 60)

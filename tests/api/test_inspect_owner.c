@@ -40,7 +40,7 @@ static void expect_left(int64_t left_ms, int64_t of_ms)
     ck_assert_int_gt(left_ms, of_ms - 5000);
 }
 
-START_TEST(d58_it_counts_3_2_1_0)
+TEST(inspect_owner, d58_it_counts_3_2_1_0, .rows = 2)
 {
     redlock_lock *lock[3];
     open_masters(sizes[_i]);
@@ -62,9 +62,8 @@ START_TEST(d58_it_counts_3_2_1_0)
     expect_free(ask(one, NULL));
     close_all();
 }
-END_TEST
 
-START_TEST(others_see_that_it_is_held_and_not_by_them)
+TEST(inspect_owner, others_see_that_it_is_held_and_not_by_them, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *lock = take(one, "job");
@@ -82,9 +81,8 @@ START_TEST(others_see_that_it_is_held_and_not_by_them)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(d60_expired_hold_counts_nothing)
+TEST(inspect_owner, d60_expired_hold_counts_nothing, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 800), *inner = take_for(one, NULL, 1000);
@@ -96,9 +94,8 @@ START_TEST(d60_expired_hold_counts_nothing)
     ck_assert_int_eq(redlock_release(outer), REDLOCK_EEXPIRED);
     close_all();
 }
-END_TEST
 
-START_TEST(longest_nested_lease_is_told)
+TEST(inspect_owner, longest_nested_lease_is_told, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 20000), *inner = take_for(one, NULL, 10000);
@@ -108,10 +105,9 @@ START_TEST(longest_nested_lease_is_told)
     ck_assert_int_eq(redlock_release(inner), 0);
     close_all();
 }
-END_TEST
 
 /* Each on as many masters as there are, and none counts as the other. */
-START_TEST(d60_readers_and_writer_are_counted_apart)
+TEST(inspect_owner, d60_readers_and_writer_are_counted_apart, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *reader = client_take_as(one, "name", REDLOCK_READ, "r1");
@@ -138,9 +134,8 @@ START_TEST(d60_readers_and_writer_are_counted_apart)
     ck_assert(wait_until(ask(two, "w").held == 0, 5000));
     close_all();
 }
-END_TEST
 
-START_TEST(fair_lock_is_counted_too)
+TEST(inspect_owner, fair_lock_is_counted_too)
 {
     open_masters(1);
     redlock_lock *lock = client_take_as(one, "name", REDLOCK_FAIR, NULL);
@@ -153,9 +148,8 @@ START_TEST(fair_lock_is_counted_too)
     expect_free(ask(one, NULL));
     close_all();
 }
-END_TEST
 
-START_TEST(redissons_own_counts_too)
+TEST(inspect_owner, redissons_own_counts_too)
 {
     open_masters(1);
     master_do(masters, 0, "HSET", "name", "peer:7", "3", NULL);
@@ -167,10 +161,9 @@ START_TEST(redissons_own_counts_too)
     master_do(masters, 0, "DEL", "name", NULL);
     close_all();
 }
-END_TEST
 
 /* So often as a majority says, whatever the others do. */
-START_TEST(majority_says_how_often)
+TEST(inspect_owner, majority_says_how_often)
 {
     static const struct {
         int here[3]; /* -1: another's */
@@ -206,10 +199,9 @@ START_TEST(majority_says_how_often)
     }
     close_all();
 }
-END_TEST
 
 /* Of two, one is no majority, and yet in the way of everybody. */
-START_TEST(one_of_two_holds_nothing_and_blocks)
+TEST(inspect_owner, one_of_two_holds_nothing_and_blocks)
 {
     open_masters(2);
     master_do(masters, 1, "HSET", "name", "me", "2", NULL);
@@ -228,9 +220,8 @@ START_TEST(one_of_two_holds_nothing_and_blocks)
         master_do(masters, i, "DEL", "name", NULL);
     close_all();
 }
-END_TEST
 
-START_TEST(without_majority_only_certain_facts_are_told)
+TEST(inspect_owner, without_majority_only_certain_facts_are_told)
 {
     open_masters(3);
     redlock_lock *lock = take(one, "me");
@@ -247,23 +238,5 @@ START_TEST(without_majority_only_certain_facts_are_told)
     ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 20000));
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("inspect_owner");
-    TCase *tcase = tcase_create("inspect_owner");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, d58_it_counts_3_2_1_0, 0, 2);
-    tcase_add_loop_test(tcase, others_see_that_it_is_held_and_not_by_them, 0, 2);
-    tcase_add_loop_test(tcase, d60_expired_hold_counts_nothing, 0, 2);
-    tcase_add_loop_test(tcase, longest_nested_lease_is_told, 0, 2);
-    tcase_add_loop_test(tcase, d60_readers_and_writer_are_counted_apart, 0, 2);
-    tcase_add_test(tcase, fair_lock_is_counted_too);
-    tcase_add_test(tcase, redissons_own_counts_too);
-    tcase_add_test(tcase, majority_says_how_often);
-    tcase_add_test(tcase, one_of_two_holds_nothing_and_blocks);
-    tcase_add_test(tcase, without_majority_only_certain_facts_are_told);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(inspect_owner, .timeout_s = 60)

@@ -79,7 +79,7 @@ static int live_once(bool whole)
     return 0;
 }
 
-START_TEST(every_allocation_may_fail)
+TEST(oom, every_allocation_may_fail, .rows = 2)
 {
     if (!alloc_works())
         return; /* a sanitizer has the allocator; the plain build tests this */
@@ -109,10 +109,9 @@ START_TEST(every_allocation_may_fail)
     ck_assert_int_eq(live_once(true), 0);
     masters_stop(masters);
 }
-END_TEST
 
 /* The connections are gone, and there is no memory when they are made anew. */
-START_TEST(reconnect_without_memory_is_tried_again)
+TEST(oom, reconnect_without_memory_is_tried_again)
 {
     if (!alloc_works())
         return;
@@ -141,10 +140,9 @@ START_TEST(reconnect_without_memory_is_tried_again)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* Each wait makes a line, and listens on a channel, on connections that the first one makes. */
-START_TEST(wait_without_memory_ends_and_leaves_nothing)
+TEST(oom, wait_without_memory_ends_and_leaves_nothing)
 {
     if (!alloc_works())
         return;
@@ -183,11 +181,10 @@ START_TEST(wait_without_memory_ends_and_leaves_nothing)
     redlock_close(holder);
     masters_stop(masters);
 }
-END_TEST
 
 /* A node owes as many answers as there is room for. A question that finds no memory for one more
  * is not asked, and is not waited for. */
-START_TEST(question_without_memory_is_told_at_once)
+TEST(oom, question_without_memory_is_told_at_once)
 {
     static struct told told[RL_FIFO_MIN];
     if (!alloc_works())
@@ -214,7 +211,6 @@ START_TEST(question_without_memory_is_told_at_once)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* Of which the pairs are: none, for one name. */
 static size_t several;
@@ -240,7 +236,7 @@ static void pairs(redlock *client, int count)
 }
 
 /* A release is sent, whatever there is no memory for: of as many names as there may be. */
-START_TEST(several_names_are_released_without_memory)
+TEST(oom, several_names_are_released_without_memory)
 {
     static char bytes[REDLOCK_NAMES_MAX][REDLOCK_NAME_MAX / REDLOCK_NAMES_MAX];
     redlock_bytes names[REDLOCK_NAMES_MAX];
@@ -269,9 +265,8 @@ START_TEST(several_names_are_released_without_memory)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(round_allocates_nothing)
+TEST(oom, round_allocates_nothing, .rows = 2)
 {
     several = _i == 0 ? 0 : 4;
     masters = masters_start(5, NULL);
@@ -290,9 +285,8 @@ START_TEST(round_allocates_nothing)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(memory_is_flat_over_many_pairs)
+TEST(oom, memory_is_flat_over_many_pairs)
 {
     masters = masters_start(3, NULL);
     redlock *client = client_open(masters_file(masters, NULL));
@@ -306,10 +300,9 @@ START_TEST(memory_is_flat_over_many_pairs)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* One of five does not answer: what it owes us is bounded, and comes down to nothing. */
-START_TEST(stopped_node_gathers_no_memory)
+TEST(oom, stopped_node_gathers_no_memory)
 {
     masters = masters_start(5, NULL);
     redlock *client = client_open(masters_file(masters, "node-timeout 2s\n"));
@@ -327,21 +320,5 @@ START_TEST(stopped_node_gathers_no_memory)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("oom");
-    TCase *tests = tcase_create("oom");
-    tcase_set_timeout(tests, 300);
-    tcase_add_loop_test(tests, every_allocation_may_fail, 0, 2);
-    tcase_add_test(tests, reconnect_without_memory_is_tried_again);
-    tcase_add_test(tests, wait_without_memory_ends_and_leaves_nothing);
-    tcase_add_test(tests, several_names_are_released_without_memory);
-    tcase_add_test(tests, question_without_memory_is_told_at_once);
-    tcase_add_loop_test(tests, round_allocates_nothing, 0, 2);
-    tcase_add_test(tests, memory_is_flat_over_many_pairs);
-    tcase_add_test(tests, stopped_node_gathers_no_memory);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(oom, .timeout_s = 300)

@@ -33,7 +33,7 @@ static unsigned open_descriptors(void)
     return count;
 }
 
-START_TEST(descriptors_stay_within_their_number)
+TEST(process, descriptors_stay_within_their_number)
 {
     unsigned before = open_descriptors(), worst = 0;
     masters = masters_start(3, NULL);
@@ -58,7 +58,6 @@ START_TEST(descriptors_stay_within_their_number)
     ck_assert_uint_eq(open_descriptors(), before);
     masters_stop(masters);
 }
-END_TEST
 
 /* Pages of the process, whatever they are for. */
 static long pages(void)
@@ -71,7 +70,7 @@ static long pages(void)
     return count;
 }
 
-START_TEST(closed_client_leaves_no_page_behind)
+TEST(process, closed_client_leaves_no_page_behind)
 {
     enum { CLIENTS = 400 };
     long before = 0;
@@ -85,7 +84,6 @@ START_TEST(closed_client_leaves_no_page_behind)
     ck_assert_int_lt(pages() - before, CLIENTS / 2);
     masters_stop(masters);
 }
-END_TEST
 
 enum { LOST_MAX = 10, LOST_MS = 600, FDS = 64 };
 
@@ -162,7 +160,7 @@ static int lose_descriptor(void *argument)
 }
 
 /* A program that closes descriptors which are not its own: nothing spins, and all ends. */
-START_TEST(descriptor_that_program_closed_makes_nothing_spin)
+TEST(process, descriptor_that_program_closed_makes_nothing_spin)
 {
     static struct losing losing[LOST_MAX];
     struct child children[LOST_MAX];
@@ -178,7 +176,6 @@ START_TEST(descriptor_that_program_closed_makes_nothing_spin)
     }
     masters_stop(masters);
 }
-END_TEST
 
 /* Every number of free descriptors, from none to enough: an error or less of a quorum, and
  * all well once there are some again. */
@@ -214,14 +211,13 @@ static int live_with_few_descriptors(void *file)
     return 0;
 }
 
-START_TEST(too_few_descriptors_are_error_and_no_crash)
+TEST(process, too_few_descriptors_are_error_and_no_crash)
 {
     masters = masters_start(3, NULL);
     const char *file = masters_file(masters, NULL);
     ck_assert_int_eq(child_run(live_with_few_descriptors, (void *)(uintptr_t)file, 60000), 0);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- signals ---------------------------------------------------------------------------- */
 
@@ -231,7 +227,7 @@ static void count_signal(int number)
 }
 
 /* A signal without SA_RESTART every 200 us, in every call. */
-START_TEST(interrupted_calls_go_on)
+TEST(process, interrupted_calls_go_on)
 {
     open_clients(3, NULL);
     struct sigaction action = {.sa_handler = count_signal};
@@ -258,7 +254,6 @@ START_TEST(interrupted_calls_go_on)
     setitimer(ITIMER_REAL, &every, NULL);
     close_clients();
 }
-END_TEST
 
 static volatile sig_atomic_t pipes_broken;
 
@@ -269,7 +264,7 @@ static void count_broken_pipe(int number)
 }
 
 /* Masters hang up while requests are being sent to them. */
-START_TEST(sigpipe_is_never_raised)
+TEST(process, sigpipe_is_never_raised)
 {
     struct sigaction action = {.sa_handler = count_broken_pipe};
     ck_assert_int_eq(sigaction(SIGPIPE, &action, NULL), 0);
@@ -288,11 +283,10 @@ START_TEST(sigpipe_is_never_raised)
     ck_assert_int_eq(pipes_broken, 0);
     close_clients();
 }
-END_TEST
 
 /* ---- close ------------------------------------------------------------------------------ */
 
-START_TEST(close_lingers_for_releases_but_not_for_ever)
+TEST(process, close_lingers_for_releases_but_not_for_ever)
 {
     open_clients(3, "linger 400ms\n");
     lock = client_take(one, "name");
@@ -309,9 +303,8 @@ START_TEST(close_lingers_for_releases_but_not_for_ever)
     ck_assert(wait_until(!master_has(masters, 1, "name"), 2000));
     close_clients();
 }
-END_TEST
 
-START_TEST(close_without_linger_still_sends_them)
+TEST(process, close_without_linger_still_sends_them)
 {
     open_clients(3, "linger 0ms\n");
     client_take(one, "name");
@@ -321,9 +314,8 @@ START_TEST(close_without_linger_still_sends_them)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 2000));
     close_clients();
 }
-END_TEST
 
-START_TEST(close_with_everything_dead_returns)
+TEST(process, close_with_everything_dead_returns)
 {
     open_clients(3, NULL);
     client_take(one, "name");
@@ -335,22 +327,5 @@ START_TEST(close_with_everything_dead_returns)
     ck_assert_int_lt(now_ms() - begun, 3000);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("process");
-    TCase *tests = tcase_create("process");
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, descriptors_stay_within_their_number);
-    tcase_add_test(tests, descriptor_that_program_closed_makes_nothing_spin);
-    tcase_add_test(tests, closed_client_leaves_no_page_behind);
-    tcase_add_test(tests, too_few_descriptors_are_error_and_no_crash);
-    tcase_add_test(tests, interrupted_calls_go_on);
-    tcase_add_test(tests, sigpipe_is_never_raised);
-    tcase_add_test(tests, close_lingers_for_releases_but_not_for_ever);
-    tcase_add_test(tests, close_without_linger_still_sends_them);
-    tcase_add_test(tests, close_with_everything_dead_returns);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(process, .timeout_s = 120)

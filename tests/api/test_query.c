@@ -53,7 +53,7 @@ static int ask_status(void)
 
 /* ---- redlock_inspect() ------------------------------------------------------------------ */
 
-START_TEST(inspect_asks_again_on_next_connection)
+TEST(query, inspect_asks_again_on_next_connection)
 {
     open_fakes(NULL, NODES);
     set_rule(0, breaks, "inspect *");
@@ -62,10 +62,9 @@ START_TEST(inspect_asks_again_on_next_connection)
     ck_assert_uint_ge(fake_count(fakes[0], "inspect *") + fake_count(fakes[1], "inspect *"), 3);
     ck_assert_int_ge(look.all.answered, 2);
 }
-END_TEST
 
 /* A majority has answered: the last one has no more than a moment. */
-START_TEST(inspect_leaves_silent_master_behind)
+TEST(query, inspect_leaves_silent_master_behind)
 {
     enum { CONNECT_MS = 10000 };
     open_fakes("connect-timeout 10s\n", NODES);
@@ -75,7 +74,6 @@ START_TEST(inspect_leaves_silent_master_behind)
     ck_assert_int_lt(now_ms() - begun, CONNECT_MS / 2);
     ck_assert_uint_eq(look.all.answered, 2);
 }
-END_TEST
 
 enum { QUERY_CONNECT_MS = 2000 };
 
@@ -88,7 +86,7 @@ static void *open_door_late(void *argument)
 
 /* A master that was asked late may still answer when connect-timeout is over. One that can be
  * asked only then is not: each further one would make the caller wait for as long again. */
-START_TEST(inspect_asks_nobody_after_connect_timeout)
+TEST(query, inspect_asks_nobody_after_connect_timeout)
 {
     struct fake_rule late = {.delay_ms = QUERY_CONNECT_MS * 7 / 10};
     pthread_t thread;
@@ -104,11 +102,10 @@ START_TEST(inspect_asks_nobody_after_connect_timeout)
     ck_assert_uint_eq(fake_count(fakes[1], "inspect *"), 0);
     ck_assert(wait_until(client_ready(client) == 2, 5000));
 }
-END_TEST
 
 /* ---- redlock_get_status() --------------------------------------------------------------- */
 
-START_TEST(status_asks_again_on_next_connection)
+TEST(query, status_asks_again_on_next_connection)
 {
     open_fakes(NULL, NODES);
     unsigned before = fake_count(fakes[0], "PING");
@@ -118,9 +115,8 @@ START_TEST(status_asks_again_on_next_connection)
     ck_assert_int_eq(entries[0].state, REDLOCK_NODE_READY);
     ck_assert_int_ge(entries[0].round_trip_us, 0);
 }
-END_TEST
 
-START_TEST(status_of_master_that_is_gone_has_no_uptime)
+TEST(query, status_of_master_that_is_gone_has_no_uptime)
 {
     open_fakes(NULL, NODES);
     ck_assert_int_eq(ask_status(), 0);
@@ -131,11 +127,10 @@ START_TEST(status_of_master_that_is_gone_has_no_uptime)
     ck_assert_int_eq(ask_status(), 0);
     ck_assert_int_eq(entries[0].uptime_s, -1);
 }
-END_TEST
 
 /* Its guard would end by itself: that it is silent is what people have to see. The second call
  * does not ask it, since it owes an answer. */
-START_TEST(status_of_guarded_and_silent_master_is_stalled)
+TEST(query, status_of_guarded_and_silent_master_is_stalled)
 {
     fake_says(fakes[0], NULL, 0, NULL);
     open_fakes("connect-timeout 500ms\nstall-limit 60s\nmax-ttl 1h\n", NODES - 1);
@@ -149,11 +144,10 @@ START_TEST(status_of_guarded_and_silent_master_is_stalled)
         ck_assert_int_eq(entries[0].guard_ms, 0);
     }
 }
-END_TEST
 
 /* ---- redlock_probe() -------------------------------------------------------------------- */
 
-START_TEST(probe_names_its_lock_as_told)
+TEST(query, probe_names_its_lock_as_told)
 {
     redlock_status_report status = REDLOCK_STATUS_INIT(entries, NODES);
     open_fakes(NULL, NODES);
@@ -163,10 +157,9 @@ START_TEST(probe_names_its_lock_as_told)
     (void)redlock_probe(client, "mine:", &status);
     ck_assert_uint_gt(fake_count(fakes[0], "* mine:*"), 0);
 }
-END_TEST
 
 /* The longest name of a lock has room for a shorter prefix and a UUID. */
-START_TEST(probe_whose_lock_has_too_long_name_is_refused)
+TEST(query, probe_whose_lock_has_too_long_name_is_refused)
 {
     static char prefix[REDLOCK_NAME_MAX + 1];
     redlock_status_report status = REDLOCK_STATUS_INIT(entries, NODES);
@@ -176,10 +169,9 @@ START_TEST(probe_whose_lock_has_too_long_name_is_refused)
     prefix[REDLOCK_NAME_MAX - UUID_LEN + 1] = '\0';
     ck_assert_int_eq(redlock_probe(client, prefix, &status), REDLOCK_EINVAL);
 }
-END_TEST
 
 /* A program that was built when entries ended before `wake` has no room for it. */
-START_TEST(probe_writes_no_further_than_older_entries)
+TEST(query, probe_writes_no_further_than_older_entries)
 {
     enum {
         ALIGN = _Alignof(redlock_node_status),
@@ -200,23 +192,5 @@ START_TEST(probe_writes_no_further_than_older_entries)
     for (unsigned i = 0; i < GUARD; i++)
         ck_assert_uint_eq(room[NODES * SIZE + i], 0xa5);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("query");
-    TCase *tests = tcase_create("query");
-    tcase_add_checked_fixture(tests, begin, end);
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, inspect_asks_again_on_next_connection);
-    tcase_add_test(tests, inspect_leaves_silent_master_behind);
-    tcase_add_test(tests, inspect_asks_nobody_after_connect_timeout);
-    tcase_add_test(tests, status_asks_again_on_next_connection);
-    tcase_add_test(tests, status_of_master_that_is_gone_has_no_uptime);
-    tcase_add_test(tests, status_of_guarded_and_silent_master_is_stalled);
-    tcase_add_test(tests, probe_names_its_lock_as_told);
-    tcase_add_test(tests, probe_whose_lock_has_too_long_name_is_refused);
-    tcase_add_test(tests, probe_writes_no_further_than_older_entries);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(query, .set_up = begin, .tear_down = end, .timeout_s = 60)

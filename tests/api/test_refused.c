@@ -62,7 +62,7 @@ static void expect(int result, const char *part)
 
 /* ---- opening ---------------------------------------------------------------------------- */
 
-START_TEST(no_file_to_open)
+TEST(refused, no_file_to_open, .rows = 2)
 {
     static const struct {
         const char *file, *text;
@@ -77,13 +77,12 @@ START_TEST(no_file_to_open)
     ck_assert_str_eq(error.text, none[_i].text);
     ck_assert_uint_eq(error.size, sizeof(error));
 }
-END_TEST
 
 /* ---- looking ---------------------------------------------------------------------------- */
 
 static const char no_name[] = "at least one byte", long_name[] = "at most 4096";
 
-START_TEST(to_inspect)
+TEST(refused, to_inspect)
 {
     redlock_node_info node[1];
     redlock_holder holder[1];
@@ -111,9 +110,8 @@ START_TEST(to_inspect)
     ck_assert_int_eq(redlock_inspect_n(client[0], "name", 4, NULL, &info), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(to_force)
+TEST(refused, to_force)
 {
     redlock_report report = REDLOCK_REPORT_INIT(NULL, 0);
     open_masters(1);
@@ -127,7 +125,6 @@ START_TEST(to_force)
            "redlock_report: its size");
     close_all();
 }
-END_TEST
 
 /* ---- taking and extending --------------------------------------------------------------- */
 
@@ -139,7 +136,7 @@ static void never(void *context, int result, redlock_lock *lock)
     abort();
 }
 
-START_TEST(null_where_something_is_to_be_returned)
+TEST(refused, null_where_something_is_to_be_returned)
 {
     static const char *const names[] = {"a", "b"};
     static const redlock_bytes bytes[] = {{"a", 1}, {"b", 1}};
@@ -156,9 +153,8 @@ START_TEST(null_where_something_is_to_be_returned)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(auto_renew_that_is_neither_0_nor_1)
+TEST(refused, auto_renew_that_is_neither_0_nor_1)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock;
@@ -169,10 +165,9 @@ START_TEST(auto_renew_that_is_neither_0_nor_1)
     expect(redlock_try(client[0], "name", &options, &lock), "auto_renew must be 0, or 1");
     close_all();
 }
-END_TEST
 
 /* With the bounds, as for a try. */
-START_TEST(ttl_of_an_extension)
+TEST(refused, ttl_of_an_extension)
 {
     static const char bounds[] =
         "at least 10 ms, above the drift and at most 30000 ms (max-ttl)";
@@ -187,11 +182,10 @@ START_TEST(ttl_of_an_extension)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 /* ---- handles ---------------------------------------------------------------------------- */
 
-START_TEST(handle_that_does_not_fit_or_is_none)
+TEST(refused, handle_that_does_not_fit_or_is_none)
 {
     char text[REDLOCK_HANDLE_MAX];
     const char *bad[] = {"", "rl4", text};
@@ -216,10 +210,9 @@ START_TEST(handle_that_does_not_fit_or_is_none)
     ck_assert_int_eq(redlock_release(taken), 0);
     close_all();
 }
-END_TEST
 
 /* By a client whose list is another one: its locks are shorter. */
-START_TEST(handle_of_lock_that_lasts_too_long_here)
+TEST(refused, handle_of_lock_that_lasts_too_long_here)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_config config = REDLOCK_CONFIG_INIT;
@@ -244,7 +237,6 @@ START_TEST(handle_of_lock_that_lasts_too_long_here)
     ck_assert_int_eq(redlock_release(taken), 0);
     close_all();
 }
-END_TEST
 
 /* ---- by another ------------------------------------------------------------------------- */
 
@@ -259,7 +251,7 @@ static const redlock_node_vote *first_held(const redlock_report *report)
 }
 
 /* As the owner calls itself, also where the masters mark it as the writer. */
-START_TEST(writer_is_told_by_its_name)
+TEST(refused, writer_is_told_by_its_name, .rows = 2)
 {
     enum { WAIT_MS = 500 }; /* long enough for an answer on a busy machine */
     static const unsigned sizes[] = {1, 3};
@@ -280,7 +272,6 @@ START_TEST(writer_is_told_by_its_name)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 /* ---- two items of one name -------------------------------------------------------------- */
 
@@ -348,7 +339,7 @@ static void take_both(const struct pair *pair, unsigned first)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
 }
 
-START_TEST(two_items_of_one_name)
+TEST(refused, two_items_of_one_name, .rows = PAIRS)
 {
     const struct pair *pair = &pairs[_i];
     static const unsigned sizes[] = {1, 3};
@@ -360,10 +351,9 @@ START_TEST(two_items_of_one_name)
         close_all();
     }
 }
-END_TEST
 
 /* Told to the client of the first item, if there is one. */
-START_TEST(items_that_are_none)
+TEST(refused, items_that_are_none)
 {
     redlock_item items[REDLOCK_ITEMS_MAX + 1];
     open_masters(1);
@@ -388,10 +378,9 @@ START_TEST(items_that_are_none)
     ck_assert_str_eq(logged, ""); /* whose log could it be? */
     close_all();
 }
-END_TEST
 
 /* Other names, and other clients, are no matter of this. */
-START_TEST(two_items_that_differ_in_name_or_client)
+TEST(refused, two_items_that_differ_in_name_or_client)
 {
     open_masters(1);
     redlock_item items[] = {REDLOCK_ITEM(client[0], "name", NULL),
@@ -405,7 +394,6 @@ START_TEST(two_items_that_differ_in_name_or_client)
     ck_assert_str_eq(logged, "");
     close_all();
 }
-END_TEST
 
 static void *refused_beside(void *context)
 {
@@ -416,7 +404,7 @@ static void *refused_beside(void *context)
     return NULL;
 }
 
-START_TEST(refused_call_can_ask_for_its_sentence)
+TEST(refused, refused_call_can_ask_for_its_sentence)
 {
     redlock_lock *lock;
     redlock_error none = REDLOCK_ERROR_INIT, mine = REDLOCK_ERROR_INIT;
@@ -441,26 +429,5 @@ START_TEST(refused_call_can_ask_for_its_sentence)
     redlock_close(client[0]);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("refused");
-    TCase *tcase = tcase_create("refused");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_loop_test(tcase, no_file_to_open, 0, 2);
-    tcase_add_test(tcase, refused_call_can_ask_for_its_sentence);
-    tcase_add_test(tcase, to_inspect);
-    tcase_add_test(tcase, to_force);
-    tcase_add_test(tcase, null_where_something_is_to_be_returned);
-    tcase_add_test(tcase, auto_renew_that_is_neither_0_nor_1);
-    tcase_add_test(tcase, ttl_of_an_extension);
-    tcase_add_test(tcase, handle_that_does_not_fit_or_is_none);
-    tcase_add_test(tcase, handle_of_lock_that_lasts_too_long_here);
-    tcase_add_loop_test(tcase, writer_is_told_by_its_name, 0, 2);
-    tcase_add_loop_test(tcase, two_items_of_one_name, 0, PAIRS);
-    tcase_add_test(tcase, items_that_are_none);
-    tcase_add_test(tcase, two_items_that_differ_in_name_or_client);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(refused, .timeout_s = 30)

@@ -56,7 +56,7 @@ static const char *const keys_of_x[] = {
 enum { KEYS = sizeof(keys_of_x) / sizeof(keys_of_x[0]) };
 
 /* Whatever writes x, and whoever waits for it: nobody loses a lock of another name. */
-START_TEST(no_lock_is_key_of_another_one)
+TEST(refused_names, no_lock_is_key_of_another_one, .rows = 5)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     open_logging(_i < 5 ? 1 : 3);
@@ -68,7 +68,6 @@ START_TEST(no_lock_is_key_of_another_one)
     }
     close_clients();
 }
-END_TEST
 
 static void never(void *context, int result, redlock_lock *lock)
 {
@@ -78,7 +77,7 @@ static void never(void *context, int result, redlock_lock *lock)
     abort();
 }
 
-START_TEST(clashing_name_is_refused_in_every_call)
+TEST(refused_names, clashing_name_is_refused_in_every_call)
 {
     static const char name[] = "x:redlock:writer", part[] = "can't end in :redlock:queue";
     static const char *const names[] = {"a", name, "b"};
@@ -100,7 +99,6 @@ START_TEST(clashing_name_is_refused_in_every_call)
     ck_assert(wait_until(masters_with(masters, "a") == 0, 10000));
     close_clients();
 }
-END_TEST
 
 /* ---- texts ------------------------------------------------------------------------------ */
 
@@ -121,7 +119,7 @@ static const char *forge(redlock_lock *lock, const char *name, const char *owner
     return text;
 }
 
-START_TEST(text_with_clashing_name_is_not_attached)
+TEST(refused_names, text_with_clashing_name_is_not_attached)
 {
     redlock_lock *lock = NULL;
     open_logging(1);
@@ -132,11 +130,10 @@ START_TEST(text_with_clashing_name_is_not_attached)
     ck_assert_ptr_null(lock);
     close_clients();
 }
-END_TEST
 
 /* ---- owners ----------------------------------------------------------------------------- */
 
-START_TEST(leases_of_two_names_never_meet)
+TEST(refused_names, leases_of_two_names_never_meet)
 {
     redlock_lock *lock = NULL;
     open_logging(1);
@@ -155,30 +152,15 @@ START_TEST(leases_of_two_names_never_meet)
     ck_assert_int_eq(redlock_release(client_take_as(one, "x", REDLOCK_REENTRANT, "a:o:7")), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(owners_are_free_on_several_masters)
+TEST(refused_names, owners_are_free_on_several_masters)
 {
     open_logging(3);
     ck_assert_int_eq(redlock_release(client_take_as(one, "{x}:a", REDLOCK_READ, "o")), 0);
     ck_assert_int_eq(redlock_release(client_take_as(one, "x", REDLOCK_WRITE, "a:o:7}")), 0);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("refused_names");
-    TCase *tcase = tcase_create("refused names");
-    tcase_set_timeout(tcase, 60);
-    /* Five kinds on one master; but the fair one on three, too. */
-    tcase_add_loop_test(tcase, no_lock_is_key_of_another_one, 0, 5);
-    tcase_add_loop_test(tcase, no_lock_is_key_of_another_one, 5, 7);
-    tcase_add_loop_test(tcase, no_lock_is_key_of_another_one, 8, 10);
-    tcase_add_test(tcase, clashing_name_is_refused_in_every_call);
-    tcase_add_test(tcase, text_with_clashing_name_is_not_attached);
-    tcase_add_test(tcase, leases_of_two_names_never_meet);
-    tcase_add_test(tcase, owners_are_free_on_several_masters);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(refused_names, .timeout_s = 60)
+ALSO(refused_names, no_lock_is_key_of_another_one, .first = 5, .rows = 7)
+ALSO(refused_names, no_lock_is_key_of_another_one, .first = 8, .rows = 10)

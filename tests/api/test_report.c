@@ -9,7 +9,7 @@
 static redlock_node_vote votes[3];
 
 /* It has not failed: the next call may find it. */
-START_TEST(connecting_master_was_not_asked)
+TEST(report, connecting_master_was_not_asked)
 {
     struct fake *fakes[3];
     redlock_report report = REDLOCK_REPORT_INIT(votes, 3);
@@ -26,10 +26,9 @@ START_TEST(connecting_master_was_not_asked)
     redlock_close(client);
     fakes_stop(fakes, 3);
 }
-END_TEST
 
 /* The last byte of the room is a NUL. */
-START_TEST(holder_is_cut_to_fit)
+TEST(report, holder_is_cut_to_fit)
 {
     enum { ROOM = sizeof(votes[0].holder) };
     char holder[2 * ROOM];
@@ -46,15 +45,5 @@ START_TEST(holder_is_cut_to_fit)
     }
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("report");
-    TCase *tests = tcase_create("report");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, connecting_master_was_not_asked);
-    tcase_add_test(tests, holder_is_cut_to_fit);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(report, .timeout_s = 60)

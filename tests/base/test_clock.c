@@ -28,7 +28,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret_now)
     return 0;
 }
 
-START_TEST(it_reads_boottime_in_nanoseconds)
+TEST(clock, it_reads_boottime_in_nanoseconds)
 {
     faked = true;
     fake = (struct timespec){.tv_sec = 1234567890, .tv_nsec = 987654321};
@@ -36,9 +36,8 @@ START_TEST(it_reads_boottime_in_nanoseconds)
     fake = (struct timespec){.tv_sec = 5000000000, .tv_nsec = 1}; /* 158 years */
     ck_assert_int_eq(rl_clock_now_ns(), INT64_C(5000000000000000001));
 }
-END_TEST
 
-START_TEST(it_never_goes_back)
+TEST(clock, it_never_goes_back)
 {
     int64_t before = rl_clock_now_ns();
     for (int i = 0; i < 100000; i++) {
@@ -47,7 +46,6 @@ START_TEST(it_never_goes_back)
         before = now;
     }
 }
-END_TEST
 
 static void set_ns(int64_t ns)
 {
@@ -55,7 +53,7 @@ static void set_ns(int64_t ns)
     fake = (struct timespec){.tv_sec = ns / RL_NS_PER_S, .tv_nsec = ns % RL_NS_PER_S};
 }
 
-START_TEST(clients_time_goes_on_where_clock_goes_back)
+TEST(clock, clients_time_goes_on_where_clock_goes_back)
 {
     struct rl_clock clock = {0};
     set_ns(1000 * RL_NS_PER_S);
@@ -78,9 +76,8 @@ START_TEST(clients_time_goes_on_where_clock_goes_back)
     ck_assert_int_eq(rl_clock_steady_ns(&clock), 6001 * RL_NS_PER_S);
     ck_assert_int_eq(rl_clock_epoch(&clock), epoch);
 }
-END_TEST
 
-START_TEST(difference_of_processors_clocks_is_no_step)
+TEST(clock, difference_of_processors_clocks_is_no_step)
 {
     struct rl_clock clock = {0};
     set_ns(1000 * RL_NS_PER_S);
@@ -92,7 +89,6 @@ START_TEST(difference_of_processors_clocks_is_no_step)
     ck_assert_int_eq(rl_clock_steady_ns(&clock), 1000 * RL_NS_PER_S);
     ck_assert_int_ne(rl_clock_epoch(&clock), 0);
 }
-END_TEST
 
 static void *read_often(void *context)
 {
@@ -108,7 +104,7 @@ static void *read_often(void *context)
 }
 
 /* Nor that threads read it at the same time, each as soon as it may run. */
-START_TEST(threads_that_read_it_together_see_no_step)
+TEST(clock, threads_that_read_it_together_see_no_step)
 {
     struct rl_clock clock = {0};
     pthread_t thread[8];
@@ -121,7 +117,6 @@ START_TEST(threads_that_read_it_together_see_no_step)
     }
     ck_assert_int_eq(rl_clock_epoch(&clock), 0);
 }
-END_TEST
 
 /* ---- the wall clock beside it ------------------------------------------------------------ */
 
@@ -144,7 +139,7 @@ static struct rl_clock watched(void)
 }
 
 /* It stood still for so long: nothing before can be timed, and its time goes on as it was. */
-START_TEST(time_that_wall_clock_shows_to_be_lost_begins_epoch)
+TEST(clock, time_that_wall_clock_shows_to_be_lost_begins_epoch)
 {
     static const int64_t lost_ns[] = {RL_NS_PER_MS, RL_NS_PER_S, 86400 * RL_NS_PER_S};
     struct rl_clock clock = watched();
@@ -161,10 +156,9 @@ START_TEST(time_that_wall_clock_shows_to_be_lost_begins_epoch)
         ck_assert_int_eq(rl_clock_epoch(&clock), epoch);
     }
 }
-END_TEST
 
 /* By less each time than is noticed at once. */
-START_TEST(small_losses_add_up)
+TEST(clock, small_losses_add_up)
 {
     struct rl_clock clock = watched();
     for (int i = 0; i < 10; i++) {
@@ -173,9 +167,8 @@ START_TEST(small_losses_add_up)
     }
     ck_assert_int_gt(rl_clock_epoch(&clock), 0);
 }
-END_TEST
 
-START_TEST(wall_clock_that_goes_back_changes_nothing)
+TEST(clock, wall_clock_that_goes_back_changes_nothing)
 {
     struct rl_clock clock = watched();
     pass_ns(RL_NS_PER_S, -3600 * RL_NS_PER_S);
@@ -185,10 +178,9 @@ START_TEST(wall_clock_that_goes_back_changes_nothing)
     rl_clock_steady_ns(&clock);
     ck_assert_int_gt(rl_clock_epoch(&clock), 0);
 }
-END_TEST
 
 /* Threads that are kept from running between two reads lose no time by that. */
-START_TEST(watched_clock_sees_no_step_where_there_is_none)
+TEST(clock, watched_clock_sees_no_step_where_there_is_none)
 {
     struct rl_clock clock = {0};
     pthread_t thread[8];
@@ -202,9 +194,8 @@ START_TEST(watched_clock_sees_no_step_where_there_is_none)
     }
     ck_assert_int_eq(rl_clock_epoch(&clock), 0);
 }
-END_TEST
 
-START_TEST(clock_that_is_not_watched_does_not_look_at_wall_clock)
+TEST(clock, clock_that_is_not_watched_does_not_look_at_wall_clock)
 {
     struct rl_clock clock = {0};
     set_ns(1000 * RL_NS_PER_S);
@@ -214,17 +205,15 @@ START_TEST(clock_that_is_not_watched_does_not_look_at_wall_clock)
     ck_assert_int_eq(rl_clock_steady_ns(&clock), 1001 * RL_NS_PER_S);
     ck_assert_int_eq(rl_clock_epoch(&clock), 0);
 }
-END_TEST
 
 /* Without the clock nobody can know how long a lease has run. */
-START_TEST(without_clock_nothing_goes_on)
+TEST(clock, without_clock_nothing_goes_on, .signal = 6)
 {
     fails = 1;
     rl_clock_now_ns();
 }
-END_TEST
 
-START_TEST(boot_id_is_kernels)
+TEST(clock, boot_id_is_kernels)
 {
     char id[37], expected[64] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -236,25 +225,4 @@ START_TEST(boot_id_is_kernels)
     ck_assert_int_eq(rl_clock_boot_id(id), 0);
     ck_assert_str_eq(id, expected);
     ck_assert_uint_eq(strlen(id), 36);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("clock");
-    TCase *tcase = tcase_create("clock");
-    tcase_add_test(tcase, it_reads_boottime_in_nanoseconds);
-    tcase_add_test(tcase, it_never_goes_back);
-    tcase_add_test(tcase, clients_time_goes_on_where_clock_goes_back);
-    tcase_add_test(tcase, difference_of_processors_clocks_is_no_step);
-    tcase_add_test(tcase, threads_that_read_it_together_see_no_step);
-    tcase_add_test(tcase, time_that_wall_clock_shows_to_be_lost_begins_epoch);
-    tcase_add_test(tcase, small_losses_add_up);
-    tcase_add_test(tcase, wall_clock_that_goes_back_changes_nothing);
-    tcase_add_test(tcase, watched_clock_sees_no_step_where_there_is_none);
-    tcase_add_test(tcase, clock_that_is_not_watched_does_not_look_at_wall_clock);
-    tcase_add_test_raise_signal(tcase, without_clock_nothing_goes_on, 6);
-    tcase_add_test(tcase, boot_id_is_kernels);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -31,7 +31,7 @@ static const struct {
     {"3153600000000ms", 36500 * DAY},
 };
 
-START_TEST(test_good)
+TEST(read, test_good, .rows = ROWS(good))
 {
     int64_t ms = -7;
     ck_assert_ptr_null(rl_duration_parse(good[_i].text, strlen(good[_i].text), &ms));
@@ -40,7 +40,6 @@ START_TEST(test_good)
     ck_assert(rl_parse_duration_ms(good[_i].text, strlen(good[_i].text), &ms));
     ck_assert_int_eq(ms, good[_i].ms);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -78,7 +77,7 @@ static const struct {
     {"100000000000000000000000000000000000000d", "too long"},
 };
 
-START_TEST(test_bad)
+TEST(read, test_bad, .rows = ROWS(bad))
 {
     int64_t ms = -7;
     size_t len = strlen(bad[_i].text);
@@ -88,10 +87,9 @@ START_TEST(test_bad)
     ck_assert(!rl_parse_duration_ms(bad[_i].text, len, &ms));
     ck_assert_int_eq(ms, -7);
 }
-END_TEST
 
 /* The text is bytes with a length: nothing behind the end is looked at. */
-START_TEST(test_length)
+TEST(read, test_length)
 {
     int64_t ms = 0;
     ck_assert(rl_parse_duration_ms("250ms", 4, &ms));
@@ -100,7 +98,6 @@ START_TEST(test_length)
     ck_assert(!rl_parse_duration_ms("30s\0", 4, &ms));
     ck_assert(!rl_parse_duration_ms(NULL, 0, &ms));
 }
-END_TEST
 
 static const struct {
     int64_t ms;
@@ -123,7 +120,7 @@ static const struct {
     {36500 * DAY, "36500d"},
 };
 
-START_TEST(test_written)
+TEST(write, test_written, .rows = ROWS(written))
 {
     char text[RL_DURATION_TEXT_MAX];
     rl_duration_format(written[_i].ms, text);
@@ -132,10 +129,9 @@ START_TEST(test_written)
     ck_assert(rl_parse_duration_ms(text, strlen(text), &ms));
     ck_assert_int_eq(ms, written[_i].ms);
 }
-END_TEST
 
 /* Whatever can be written reads back the same. */
-START_TEST(test_round_trip)
+TEST(write, test_round_trip)
 {
     for (int64_t ms = 1; ms < 36500 * DAY; ms += 1 + ms / 97) {
         char text[RL_DURATION_TEXT_MAX];
@@ -145,21 +141,4 @@ START_TEST(test_round_trip)
         ck_assert_int_eq(again, ms);
     }
 }
-END_TEST
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
-int main(void)
-{
-    Suite *suite = suite_create("duration");
-    TCase *read = tcase_create("read");
-    tcase_add_loop_test(read, test_good, 0, COUNT(good));
-    tcase_add_loop_test(read, test_bad, 0, COUNT(bad));
-    tcase_add_test(read, test_length);
-    suite_add_tcase(suite, read);
-    TCase *write = tcase_create("write");
-    tcase_add_loop_test(write, test_written, 0, COUNT(written));
-    tcase_add_test(write, test_round_trip);
-    suite_add_tcase(suite, write);
-    return suite_run(suite);
-}

@@ -58,7 +58,7 @@ static void choose(int source)
     kernel = source == 0 ? KERNEL_GIVES : KERNEL_REFUSES;
 }
 
-START_TEST(bytes_are_filled_and_differ)
+TEST(entropy, bytes_are_filled_and_differ, .rows = 2)
 {
     unsigned char first[32] = {0}, second[32] = {0};
     unsigned zeros = 0;
@@ -70,9 +70,8 @@ START_TEST(bytes_are_filled_and_differ)
         zeros += first[i] == 0;
     ck_assert_uint_le(zeros, 8);
 }
-END_TEST
 
-START_TEST(only_bytes_asked_for_are_written)
+TEST(entropy, only_bytes_asked_for_are_written, .rows = 2)
 {
     unsigned char bytes[18];
     memset(bytes, 0xa5, sizeof(bytes));
@@ -81,20 +80,18 @@ START_TEST(only_bytes_asked_for_are_written)
     ck_assert_uint_eq(bytes[0], 0xa5);
     ck_assert_uint_eq(bytes[17], 0xa5);
 }
-END_TEST
 
 /* OpenSSL's start costs milliseconds. */
-START_TEST(openssl_is_asked_only_where_kernel_refuses)
+TEST(entropy, openssl_is_asked_only_where_kernel_refuses, .rows = 2)
 {
     unsigned char bytes[16];
     choose(_i);
     ck_assert_int_eq(rl_entropy_bytes(bytes, sizeof(bytes)), 0);
     ck_assert_uint_eq(openssl_calls, (unsigned)_i);
 }
-END_TEST
 
 /* Signals and short answers leave no byte as it was. */
-START_TEST(interrupted_kernel_is_asked_again_for_rest)
+TEST(entropy, interrupted_kernel_is_asked_again_for_rest)
 {
     unsigned char bytes[4096];
     memset(bytes, 0, sizeof(bytes));
@@ -104,17 +101,15 @@ START_TEST(interrupted_kernel_is_asked_again_for_rest)
     for (size_t i = 0; i + 8 <= sizeof(bytes); i += 8)
         ck_assert_int_ne(memcmp(bytes + i, (const char[8]){0}, 8), 0);
 }
-END_TEST
 
-START_TEST(no_bytes_is_error)
+TEST(entropy, no_bytes_is_error, .first = -1, .rows = 1)
 {
     unsigned char bytes[16];
     break_both(_i);
     ck_assert_int_eq(rl_entropy_bytes(bytes, sizeof(bytes)), REDLOCK_ERANDOM);
 }
-END_TEST
 
-START_TEST(failure_leaves_applications_errors_alone)
+TEST(entropy, failure_leaves_applications_errors_alone)
 {
     unsigned char bytes[16];
     break_both(0);
@@ -126,10 +121,9 @@ START_TEST(failure_leaves_applications_errors_alone)
     ck_assert_int_eq(ERR_GET_REASON(ERR_get_error()), 17);
     ck_assert_uint_eq(ERR_peek_error(), 0);
 }
-END_TEST
 
 /* The child's bytes must not be what the parent's would be: a token would be used twice. */
-START_TEST(forked_child_has_bytes_of_its_own)
+TEST(entropy, forked_child_has_bytes_of_its_own, .rows = 2)
 {
     unsigned char bytes[16], theirs[16];
     int ends[2];
@@ -147,9 +141,8 @@ START_TEST(forked_child_has_bytes_of_its_own)
     ck_assert_int_eq(rl_entropy_bytes(bytes, sizeof(bytes)), 0);
     ck_assert_int_ne(memcmp(bytes, theirs, sizeof(bytes)), 0);
 }
-END_TEST
 
-START_TEST(identity_is_random_uuid_in_lower_case)
+TEST(entropy, identity_is_random_uuid_in_lower_case)
 {
     char first[37], second[37];
     rl_entropy_uuid(first);
@@ -163,21 +156,4 @@ START_TEST(identity_is_random_uuid_in_lower_case)
             ck_assert(isxdigit((unsigned char)first[i]) && !isupper((unsigned char)first[i]));
     }
     ck_assert_int_eq(first[14], '4'); /* version 4: random */
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("entropy");
-    TCase *tcase = tcase_create("entropy");
-    tcase_add_loop_test(tcase, bytes_are_filled_and_differ, 0, 2);
-    tcase_add_loop_test(tcase, only_bytes_asked_for_are_written, 0, 2);
-    tcase_add_loop_test(tcase, openssl_is_asked_only_where_kernel_refuses, 0, 2);
-    tcase_add_test(tcase, interrupted_kernel_is_asked_again_for_rest);
-    tcase_add_loop_test(tcase, no_bytes_is_error, -1, 1);
-    tcase_add_test(tcase, failure_leaves_applications_errors_alone);
-    tcase_add_loop_test(tcase, forked_child_has_bytes_of_its_own, 0, 2);
-    tcase_add_test(tcase, identity_is_random_uuid_in_lower_case);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

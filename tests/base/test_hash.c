@@ -39,15 +39,14 @@ static void check(const struct rl_hash_table *table, struct item *items, uint64_
     ck_assert_uint_eq(wrong, 0);
 }
 
-START_TEST(zero_is_empty_table)
+TEST(hash, zero_is_empty_table)
 {
     struct rl_hash_table table = {0};
     ck_assert_ptr_null(rl_hash_find(&table, 0));
     rl_hash_free(&table);
 }
-END_TEST
 
-START_TEST(entry_in_table_is_found)
+TEST(hash, entry_in_table_is_found)
 {
     static struct item items[ITEMS];
     struct rl_hash_table table = {0};
@@ -76,9 +75,8 @@ START_TEST(entry_in_table_is_found)
     rl_hash_free(&table);
     ck_assert_ptr_null(rl_hash_find(&table, 0));
 }
-END_TEST
 
-START_TEST(it_grows_with_its_items)
+TEST(hash, it_grows_with_its_items)
 {
     static struct item items[ITEMS];
     struct rl_hash_table table = {0};
@@ -94,9 +92,8 @@ START_TEST(it_grows_with_its_items)
         check(&table, items, i);
     rl_hash_free(&table);
 }
-END_TEST
 
-START_TEST(entry_not_in_table_is_not_removed)
+TEST(hash, entry_not_in_table_is_not_removed, .signal = SIGABRT)
 {
     struct rl_hash_table table = {0};
     struct rl_hashed in, out = {.hash = 3};
@@ -104,18 +101,16 @@ START_TEST(entry_not_in_table_is_not_removed)
     rl_hash_add(&table, &in, 3);
     rl_hash_remove(&table, &out);
 }
-END_TEST
 
-START_TEST(nothing_is_added_where_no_room_was_made)
+TEST(hash, nothing_is_added_where_no_room_was_made, .signal = SIGABRT)
 {
     struct rl_hash_table table = {0};
     struct rl_hashed entry;
     rl_hash_add(&table, &entry, 1);
 }
-END_TEST
 
 /* The published vectors: the key is 00 01 ... 0f, and the bytes 00 01 ... up to their number. */
-START_TEST(hashes_are_those_of_siphash_2_4)
+TEST(hash, hashes_are_those_of_siphash_2_4)
 {
     static const struct {
         size_t len;
@@ -134,7 +129,6 @@ START_TEST(hashes_are_those_of_siphash_2_4)
     for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
         ck_assert_uint_eq(rl_siphash(&key, bytes, vectors[i].len), vectors[i].hash);
 }
-END_TEST
 
 /* Entries that a look into the fullest bucket has to pass. */
 static unsigned longest(const struct rl_hash_table *table)
@@ -150,7 +144,7 @@ static unsigned longest(const struct rl_hash_table *table)
 }
 
 /* Names that share a bucket in every table whose hash has no key, or a key that is known. */
-START_TEST(names_that_were_chosen_to_collide_do_not)
+TEST(hash, names_that_were_chosen_to_collide_do_not, .rows = 2)
 {
     static struct rl_hashed entries[NAMES], known[NAMES];
     struct rl_hash_table table = {.key = {{11, 12}}}, open = {0};
@@ -172,10 +166,9 @@ START_TEST(names_that_were_chosen_to_collide_do_not)
     rl_hash_free(&open);
     ck_assert_uint_eq(table.key.half[0], 11); /* one key for its whole life */
 }
-END_TEST
 
 /* Room fails where memory does, and leaves what there was; to add one allocates nothing. */
-START_TEST(without_memory_it_stays_as_it_is)
+TEST(hash, without_memory_it_stays_as_it_is)
 {
     static struct item items[ITEMS];
     struct rl_hash_table table = {0};
@@ -204,21 +197,4 @@ START_TEST(without_memory_it_stays_as_it_is)
     ck_assert_uint_ge(failures, 2);
     ck_assert_uint_le(failures, 10); /* by doubling */
     rl_hash_free(&table);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("hash");
-    TCase *tcase = tcase_create("hash");
-    tcase_add_test(tcase, zero_is_empty_table);
-    tcase_add_test(tcase, entry_in_table_is_found);
-    tcase_add_test(tcase, it_grows_with_its_items);
-    tcase_add_test(tcase, hashes_are_those_of_siphash_2_4);
-    tcase_add_loop_test(tcase, names_that_were_chosen_to_collide_do_not, 0, 2);
-    tcase_add_test(tcase, without_memory_it_stays_as_it_is);
-    tcase_add_test_raise_signal(tcase, entry_not_in_table_is_not_removed, SIGABRT);
-    tcase_add_test_raise_signal(tcase, nothing_is_added_where_no_room_was_made, SIGABRT);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -33,7 +33,7 @@ static void check(const struct rl_list *list, const char *names)
     ck_assert_ptr_eq(list->last, before);
 }
 
-START_TEST(zero_is_empty_list)
+TEST(list, zero_is_empty_list)
 {
     struct rl_list list = {0};
     struct item a = {.name = 'a'};
@@ -42,9 +42,8 @@ START_TEST(zero_is_empty_list)
     ck_assert_ptr_null(RL_FIRST(&list, struct item, entry));
     ck_assert(!rl_list_has(&list, &a.entry));
 }
-END_TEST
 
-START_TEST(items_stand_where_they_are_put)
+TEST(list, items_stand_where_they_are_put)
 {
     struct rl_list list = {0};
     struct item item[4] = {{.name = 'a'}, {.name = 'b'}, {.name = 'c'}, {.name = 'd'}};
@@ -57,9 +56,8 @@ START_TEST(items_stand_where_they_are_put)
     check(&list, "abcd");
     ck_assert_ptr_eq(RL_NEXT(&item[0], struct item, entry), &item[1]);
 }
-END_TEST
 
-START_TEST(first_entry_is_taken_first)
+TEST(list, first_entry_is_taken_first)
 {
     struct rl_list list = {0};
     struct item item[3] = {{.name = 'a'}, {.name = 'b'}, {.name = 'c'}};
@@ -71,9 +69,8 @@ START_TEST(first_entry_is_taken_first)
         check(&list, &"bc"[i < 2 ? i : 2]);
     }
 }
-END_TEST
 
-START_TEST(items_may_be_freed_while_walking)
+TEST(list, items_may_be_freed_while_walking)
 {
     struct rl_list list = {0};
     char seen[4] = "";
@@ -90,10 +87,9 @@ START_TEST(items_may_be_freed_while_walking)
     }
     ck_assert_str_eq(seen, "abc");
 }
-END_TEST
 
 /* Against a string of the names that are in it. */
-START_TEST(any_order_of_changes_leaves_it_whole)
+TEST(list, any_order_of_changes_leaves_it_whole)
 {
     struct rl_list list = {0};
     struct item item[ITEMS] = {{0}};
@@ -123,37 +119,19 @@ START_TEST(any_order_of_changes_leaves_it_whole)
         check(&list, names);
     }
 }
-END_TEST
 
-START_TEST(entry_in_no_list_is_not_removed)
+TEST(list, entry_in_no_list_is_not_removed, .signal = SIGABRT)
 {
     struct rl_list list = {0};
     struct item item[2] = {{.name = 'a'}, {.name = 'b'}};
     rl_list_append(&list, &item[0].entry);
     rl_list_remove(&list, &item[1].entry);
 }
-END_TEST
 
-START_TEST(entry_in_list_is_not_put_there_again)
+TEST(list, entry_in_list_is_not_put_there_again, .signal = SIGABRT)
 {
     struct rl_list list = {0};
     struct item a = {.name = 'a'};
     rl_list_append(&list, &a.entry);
     rl_list_push(&list, &a.entry);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("list");
-    TCase *tcase = tcase_create("list");
-    tcase_add_test(tcase, zero_is_empty_list);
-    tcase_add_test(tcase, items_stand_where_they_are_put);
-    tcase_add_test(tcase, first_entry_is_taken_first);
-    tcase_add_test(tcase, items_may_be_freed_while_walking);
-    tcase_add_test(tcase, any_order_of_changes_leaves_it_whole);
-    tcase_add_test_raise_signal(tcase, entry_in_no_list_is_not_removed, SIGABRT);
-    tcase_add_test_raise_signal(tcase, entry_in_list_is_not_put_there_again, SIGABRT);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

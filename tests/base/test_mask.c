@@ -46,7 +46,7 @@ static const struct {
     {"locks", "", "locks", "locks"}, /* nobody logged in */
 };
 
-START_TEST(secrets_are_blanked_out_of_texts)
+TEST(mask, secrets_are_blanked_out_of_texts, .rows = ROWS(texts))
 {
     struct rl_mask mask = {0};
     char text[200];
@@ -56,10 +56,9 @@ START_TEST(secrets_are_blanked_out_of_texts)
     text[rl_mask_text(&mask, text, len, false)] = '\0';
     ck_assert_str_eq(text, texts[_i].expected);
 }
-END_TEST
 
 /* What was cut where the password had just begun. */
-START_TEST(beginning_of_password_is_blanked_where_text_was_cut)
+TEST(mask, beginning_of_password_is_blanked_where_text_was_cut)
 {
     struct rl_mask mask = {0};
     rl_mask_set(&mask, NULL, "hunter2", 7);
@@ -70,9 +69,8 @@ START_TEST(beginning_of_password_is_blanked_where_text_was_cut)
         ck_assert_int_eq(memcmp(text, "with '***", len), 0);
     }
 }
-END_TEST
 
-START_TEST(data_keeps_words_that_are_user_s_name)
+TEST(mask, data_keeps_words_that_are_user_s_name)
 {
     struct rl_mask mask = {0};
     char field[32] = "locks@host/hunter2";
@@ -83,10 +81,9 @@ START_TEST(data_keeps_words_that_are_user_s_name)
     for (size_t i = 0; i < sizeof(mask); i++)
         ck_assert_int_eq(((const char *)&mask)[i], 0);
 }
-END_TEST
 
 /* Whatever stands around it, and however it is written. */
-START_TEST(no_text_has_password_left_in_it)
+TEST(mask, no_text_has_password_left_in_it)
 {
     struct rl_prng prng;
     rl_prng_seed(&prng, 7);
@@ -108,18 +105,4 @@ START_TEST(no_text_has_password_left_in_it)
         if (left > at || memmem(text, left, password, len))
             ck_abort_msg("turn %d: %.*s", turn, (int)left, text);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mask");
-    TCase *tcase = tcase_create("mask");
-    tcase_add_loop_test(tcase, secrets_are_blanked_out_of_texts, 0,
-                        (int)(sizeof(texts) / sizeof(texts[0])));
-    tcase_add_test(tcase, beginning_of_password_is_blanked_where_text_was_cut);
-    tcase_add_test(tcase, data_keeps_words_that_are_user_s_name);
-    tcase_add_test(tcase, no_text_has_password_left_in_it);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

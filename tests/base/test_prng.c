@@ -7,7 +7,7 @@
 #include <signal.h>
 
 /* splitmix64's published numbers for this seed. */
-START_TEST(it_is_splitmix64)
+TEST(prng, it_is_splitmix64)
 {
     static const uint64_t published[] = {
         UINT64_C(6457827717110365317),  UINT64_C(3203168211198807973),
@@ -19,9 +19,8 @@ START_TEST(it_is_splitmix64)
     for (unsigned i = 0; i < sizeof(published) / sizeof(published[0]); i++)
         ck_assert_uint_eq(rl_prng_next(&prng), published[i]);
 }
-END_TEST
 
-START_TEST(it_stays_below_every_limit)
+TEST(prng, it_stays_below_every_limit)
 {
     static const uint64_t limits[] = {1,
                                       2,
@@ -38,9 +37,8 @@ START_TEST(it_stays_below_every_limit)
     }
     ck_assert_uint_eq(rl_prng_below(&prng, 1), 0);
 }
-END_TEST
 
-START_TEST(every_result_comes_equally_often)
+TEST(prng, every_result_comes_equally_often)
 {
     enum { TRIES = 60000 };
     unsigned seen[6] = {0};
@@ -53,11 +51,10 @@ START_TEST(every_result_comes_equally_often)
         ck_assert_uint_lt(seen[i], TRIES / 6 + 500);
     }
 }
-END_TEST
 
 /* Where the limit is three quarters of all numbers, a bare remainder would give the low
  * third half of the results. */
-START_TEST(large_limits_have_no_favourites)
+TEST(prng, large_limits_have_no_favourites)
 {
     enum { TRIES = 60000 };
     const uint64_t limit = UINT64_C(3) << 62;
@@ -69,25 +66,10 @@ START_TEST(large_limits_have_no_favourites)
     ck_assert_uint_gt(low, TRIES / 3 - 900);
     ck_assert_uint_lt(low, TRIES / 3 + 900);
 }
-END_TEST
 
-START_TEST(below_nothing)
+TEST(prng, below_nothing, .signal = SIGABRT)
 {
     struct rl_prng prng;
     rl_prng_seed(&prng, 1);
     rl_prng_below(&prng, 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("prng");
-    TCase *tcase = tcase_create("prng");
-    tcase_add_test(tcase, it_is_splitmix64);
-    tcase_add_test(tcase, it_stays_below_every_limit);
-    tcase_add_test(tcase, every_result_comes_equally_often);
-    tcase_add_test(tcase, large_limits_have_no_favourites);
-    tcase_add_test_raise_signal(tcase, below_nothing, SIGABRT);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-START_TEST(digits_of_both_cases_are_read_and_nothing_else)
+TEST(text, digits_of_both_cases_are_read_and_nothing_else)
 {
     for (int c = 0; c < 256; c++) {
         static const char lower[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
@@ -17,9 +17,8 @@ START_TEST(digits_of_both_cases_are_read_and_nothing_else)
         ck_assert_int_eq(rl_hex_value((char)c), value);
     }
 }
-END_TEST
 
-START_TEST(bytes_are_written_as_two_digits_each)
+TEST(text, bytes_are_written_as_two_digits_each)
 {
     for (unsigned c = 0; c < 256; c++) {
         unsigned char bytes[2] = {(unsigned char)c, (unsigned char)(255 - c)};
@@ -30,18 +29,16 @@ START_TEST(bytes_are_written_as_two_digits_each)
         ck_assert_str_eq(text + 4, "###");
     }
 }
-END_TEST
 
 /* The published vectors of FNV-1a: other clients must come to the same. */
-START_TEST(hashes_are_those_of_fnv_1a)
+TEST(text, hashes_are_those_of_fnv_1a)
 {
     ck_assert_uint_eq(rl_hash("", 0), UINT64_C(0xcbf29ce484222325));
     ck_assert_uint_eq(rl_hash("a", 1), UINT64_C(0xaf63dc4c8601ec8c));
     ck_assert_uint_eq(rl_hash("foobar", 6), UINT64_C(0x85944171f73967e8));
 }
-END_TEST
 
-START_TEST(decimal_is_digits_that_fit_and_nothing_else)
+TEST(text, decimal_is_digits_that_fit_and_nothing_else)
 {
     static const struct {
         const char *text;
@@ -55,9 +52,8 @@ START_TEST(decimal_is_digits_that_fit_and_nothing_else)
         ck_assert_int_eq(rl_decimal(rows[i].text, strlen(rows[i].text)), rows[i].number);
     ck_assert_int_eq(rl_decimal("123", 2), 12);
 }
-END_TEST
 
-START_TEST(lines_are_cut_off_without_their_ends)
+TEST(text, lines_are_cut_off_without_their_ends)
 {
     static const char text[] = "one\r\n\ntwo\n\r\nthree\rfour";
     static const char *const lines[] = {"one", "", "two", "", "three\rfour"};
@@ -71,9 +67,8 @@ START_TEST(lines_are_cut_off_without_their_ends)
     ck_assert(!rl_next_line(&at, &left, &line, &len));
     ck_assert_ptr_eq(at, text + sizeof(text) - 1);
 }
-END_TEST
 
-START_TEST(uuid_is_small_hex_digits_with_dashes_in_their_places)
+TEST(text, uuid_is_small_hex_digits_with_dashes_in_their_places)
 {
     static const char good[] = "0b7a2c5e-0000-4000-8fff-000000000001";
     char text[sizeof(good)];
@@ -87,19 +82,4 @@ START_TEST(uuid_is_small_hex_digits_with_dashes_in_their_places)
             ck_assert_msg(rl_is_uuid(text) == fits, "%c at %zu", others[k], i);
         }
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("text");
-    TCase *tcase = tcase_create("text");
-    tcase_add_test(tcase, digits_of_both_cases_are_read_and_nothing_else);
-    tcase_add_test(tcase, bytes_are_written_as_two_digits_each);
-    tcase_add_test(tcase, hashes_are_those_of_fnv_1a);
-    tcase_add_test(tcase, decimal_is_digits_that_fit_and_nothing_else);
-    tcase_add_test(tcase, lines_are_cut_off_without_their_ends);
-    tcase_add_test(tcase, uuid_is_small_hex_digits_with_dashes_in_their_places);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
 /* ---- printable ------------------------------------------------------------------------ */
 
 static const struct {
@@ -65,7 +63,7 @@ static const struct {
     {"\xe3\x80\xae", 3, "\xe3\x80\xae"},
 };
 
-START_TEST(test_shown)
+TEST(printable, test_shown, .rows = ROWS(shown))
 {
     char text[64];
     memset(text, 'x', sizeof(text));
@@ -73,10 +71,9 @@ START_TEST(test_shown)
     ck_assert_str_eq(text, shown[_i].text);
     ck_assert_uint_eq(len, strlen(shown[_i].text));
 }
-END_TEST
 
 /* For each size: never longer, never cut inside an escape or a character. */
-START_TEST(test_cut)
+TEST(printable, test_cut)
 {
     static const char bytes[] = "ab\n\xe2\x82\xac\xf0\x9f\x94\x92z";
     static const char whole[] = "ab\\x0a\xe2\x82\xac\xf0\x9f\x94\x92z";
@@ -95,14 +92,13 @@ START_TEST(test_cut)
         ck_assert_str_eq(text + len - 3, "...");
         ck_assert_int_eq(memcmp(text, whole, len - 3), 0);
         bool at_border = false;
-        for (int i = 0; i < COUNT(borders); i++)
+        for (int i = 0; i < ROWS(borders); i++)
             at_border = at_border || borders[i] == len - 3;
         ck_assert_msg(at_border, "size %zu: cut at %zu", size, len - 3);
     }
 }
-END_TEST
 
-START_TEST(test_every_byte)
+TEST(printable, test_every_byte)
 {
     unsigned char bytes[256];
     char text[1024];
@@ -113,11 +109,10 @@ START_TEST(test_every_byte)
         ck_assert(text[i] >= ' ' && text[i] <= '~');
     ck_assert_uint_eq(len, 95 + 4 * (256 - 95));
 }
-END_TEST
 
 /* ---- problem -------------------------------------------------------------------------- */
 
-START_TEST(test_error_places)
+TEST(problem, test_error_places)
 {
     redlock_error error = REDLOCK_ERROR_INIT;
     ck_assert_int_eq(rl_error_set(&error, REDLOCK_ECONFIG, "a.conf", 3, 14, "no %s", "host"),
@@ -135,10 +130,9 @@ START_TEST(test_error_places)
     ck_assert_str_eq(error.text, "nodes[0].url: is NULL");
     ck_assert_int_eq(error.code, REDLOCK_EINVAL);
 }
-END_TEST
 
 /* A path of 4 KiB leaves room for the message; the end of it is what is shown. */
-START_TEST(test_error_long_file)
+TEST(problem, test_error_long_file)
 {
     char file[4096];
     memset(file, 'd', sizeof(file));
@@ -149,17 +143,15 @@ START_TEST(test_error_long_file)
     ck_assert_int_eq(memcmp(error.text, "...ddd", 6), 0);
     ck_assert_uint_lt(strlen(error.text), 250);
 }
-END_TEST
 
-START_TEST(test_error_hostile_file)
+TEST(problem, test_error_hostile_file)
 {
     redlock_error error = REDLOCK_ERROR_INIT;
     rl_error_set(&error, REDLOCK_ECONFIG, "a\n\x1b[2J.conf", 1, 1, "wrong");
     ck_assert_str_eq(error.text, "a\\x0a\\x1b[2J.conf:1:1: wrong");
 }
-END_TEST
 
-START_TEST(test_error_cut)
+TEST(problem, test_error_cut)
 {
     char long_text[2048];
     memset(long_text, 'm', sizeof(long_text) - 1);
@@ -174,7 +166,6 @@ START_TEST(test_error_cut)
     ck_assert_int_eq(rl_problem_no_memory(&problem), REDLOCK_ENOMEM);
     ck_assert_str_eq(problem.text, redlock_strerror(REDLOCK_ENOMEM));
 }
-END_TEST
 
 /* ---- nearest -------------------------------------------------------------------------- */
 
@@ -213,25 +204,23 @@ static const struct {
     {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", -1},
 };
 
-START_TEST(test_nearest)
+TEST(nearest, test_nearest, .rows = ROWS(words))
 {
     int index = rl_nearest(names, 5, words[_i].word, strlen(words[_i].word));
     ck_assert_msg(index == words[_i].index, "%s: %d", words[_i].word, index);
 }
-END_TEST
 
-START_TEST(test_nearest_of_long_names)
+TEST(nearest, test_nearest_of_long_names)
 {
     static const char *const long_names[] = {"a-name-that-is-longer-than-32-letters-is",
                                              "node"};
     ck_assert_int_eq(rl_nearest(long_names, 2, "nod", 3), 1);
     ck_assert_int_eq(rl_nearest(long_names, 0, "nod", 3), -1);
 }
-END_TEST
 
 /* ---- wipe ----------------------------------------------------------------------------- */
 
-START_TEST(test_wipe)
+TEST(wipe, test_wipe)
 {
     char secret[] = "hunter2";
     rl_wipe(secret, sizeof(secret));
@@ -241,29 +230,4 @@ START_TEST(test_wipe)
     rl_wipe_free(NULL);
     rl_wipe_free(strdup("hunter2"));
     rl_wipe_free(strdup(""));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("printable");
-    TCase *printable = tcase_create("printable");
-    tcase_add_loop_test(printable, test_shown, 0, COUNT(shown));
-    tcase_add_test(printable, test_cut);
-    tcase_add_test(printable, test_every_byte);
-    suite_add_tcase(suite, printable);
-    TCase *problem = tcase_create("problem");
-    tcase_add_test(problem, test_error_places);
-    tcase_add_test(problem, test_error_long_file);
-    tcase_add_test(problem, test_error_hostile_file);
-    tcase_add_test(problem, test_error_cut);
-    suite_add_tcase(suite, problem);
-    TCase *nearest = tcase_create("nearest");
-    tcase_add_loop_test(nearest, test_nearest, 0, COUNT(words));
-    tcase_add_test(nearest, test_nearest_of_long_names);
-    suite_add_tcase(suite, nearest);
-    TCase *wipe = tcase_create("wipe");
-    tcase_add_test(wipe, test_wipe);
-    suite_add_tcase(suite, wipe);
-    return suite_run(suite);
 }

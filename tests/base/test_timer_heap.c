@@ -86,7 +86,7 @@ static int64_t earliest_of(const int64_t *dues)
     return earliest;
 }
 
-START_TEST(random_operations_against_sorted_model)
+TEST(timer, random_operations_against_sorted_model)
 {
     enum { OPERATIONS = 100000 };
     static struct rl_timer timer[TIMERS];
@@ -115,10 +115,9 @@ START_TEST(random_operations_against_sorted_model)
     check_order(&timers, dues, TIMERS);
     rl_timers_free(&timers);
 }
-END_TEST
 
 /* With every number of timers, each one is taken out once, from where it happens to be. */
-START_TEST(every_place_can_be_taken_out)
+TEST(timer, every_place_can_be_taken_out)
 {
     for (size_t count = 1; count <= 40; count++) {
         for (size_t out = 0; out < count; out++) {
@@ -139,9 +138,8 @@ START_TEST(every_place_can_be_taken_out)
         }
     }
 }
-END_TEST
 
-START_TEST(one_is_moved_both_ways)
+TEST(timer, one_is_moved_both_ways)
 {
     struct rl_timer timer[3] = {{0}};
     struct rl_timers timers = {0};
@@ -158,10 +156,9 @@ START_TEST(one_is_moved_both_ways)
     check_heap(&timers);
     rl_timers_free(&timers);
 }
-END_TEST
 
 /* Those that are due together stay where they are when they are set to the same again. */
-START_TEST(same_again_moves_nothing)
+TEST(timer, same_again_moves_nothing)
 {
     struct rl_timer timer[20] = {{0}};
     size_t at[20];
@@ -177,9 +174,8 @@ START_TEST(same_again_moves_nothing)
     }
     rl_timers_free(&timers);
 }
-END_TEST
 
-START_TEST(empty_one_has_nothing_due)
+TEST(timer, empty_one_has_nothing_due)
 {
     struct rl_timer timer = {0};
     struct rl_timers timers = {0};
@@ -196,10 +192,9 @@ START_TEST(empty_one_has_nothing_due)
     ck_assert_int_eq(rl_timers_due_ns(&timers), INT64_MAX);
     ck_assert_uint_eq(timers.reserved, 0);
 }
-END_TEST
 
 /* Room that was given back is used again: as many as ever were at once, and no more. */
-START_TEST(room_comes_and_goes)
+TEST(timer, room_comes_and_goes)
 {
     struct rl_timers timers = {0};
     reserve(&timers, 100);
@@ -216,10 +211,9 @@ START_TEST(room_comes_and_goes)
     ck_assert_uint_eq(timers.reserved, 0);
     rl_timers_free(&timers);
 }
-END_TEST
 
 /* Room fails where memory does, and leaves what there was; to set one allocates nothing. */
-START_TEST(only_making_room_can_fail)
+TEST(timer, only_making_room_can_fail)
 {
     struct rl_timer timer[TIMERS] = {{0}};
     int64_t dues[TIMERS];
@@ -252,9 +246,8 @@ START_TEST(only_making_room_can_fail)
     check_order(&timers, dues, TIMERS);
     rl_timers_free(&timers);
 }
-END_TEST
 
-START_TEST(setting_one_without_room)
+TEST(timer, setting_one_without_room, .signal = SIGABRT)
 {
     struct rl_timer timer[2] = {{0}};
     struct rl_timers timers = {0};
@@ -262,9 +255,8 @@ START_TEST(setting_one_without_room)
     rl_timer_set(&timers, &timer[0], 1);
     rl_timer_set(&timers, &timer[1], 2);
 }
-END_TEST
 
-START_TEST(giving_back_room_of_one_that_is_set)
+TEST(timer, giving_back_room_of_one_that_is_set, .signal = SIGABRT)
 {
     struct rl_timer timer = {0};
     struct rl_timers timers = {0};
@@ -272,7 +264,6 @@ START_TEST(giving_back_room_of_one_that_is_set)
     rl_timer_set(&timers, &timer, 1);
     rl_timers_unreserve(&timers);
 }
-END_TEST
 
 struct two {
     struct rl_timers *timers;
@@ -294,7 +285,7 @@ static void never_fires(struct rl_timer *timer, int64_t now_ns)
     ck_abort_msg("it was stopped");
 }
 
-START_TEST(timer_that_another_one_stops_does_not_fire)
+TEST(timer, timer_that_another_one_stops_does_not_fire)
 {
     struct rl_timers timers = {0};
     struct two pair = {.timers = &timers,
@@ -308,23 +299,5 @@ START_TEST(timer_that_another_one_stops_does_not_fire)
     ck_assert_uint_eq(timers.count, 0);
     rl_timers_free(&timers);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("timer");
-    TCase *tcase = tcase_create("timer");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_test(tcase, random_operations_against_sorted_model);
-    tcase_add_test(tcase, every_place_can_be_taken_out);
-    tcase_add_test(tcase, one_is_moved_both_ways);
-    tcase_add_test(tcase, same_again_moves_nothing);
-    tcase_add_test(tcase, empty_one_has_nothing_due);
-    tcase_add_test(tcase, timer_that_another_one_stops_does_not_fire);
-    tcase_add_test(tcase, room_comes_and_goes);
-    tcase_add_test(tcase, only_making_room_can_fail);
-    tcase_add_test_raise_signal(tcase, setting_one_without_room, SIGABRT);
-    tcase_add_test_raise_signal(tcase, giving_back_room_of_one_that_is_set, SIGABRT);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(timer, .timeout_s = 30)

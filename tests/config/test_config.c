@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
 static struct rl_config config;
 static redlock_error error;
 
@@ -19,7 +17,7 @@ static void parse_good(const char *text)
     ck_assert_msg(code == 0, "%s", error.text);
 }
 
-START_TEST(test_defaults)
+TEST(read, test_defaults)
 {
     parse_good("node redis://a\n");
     ck_assert_int_eq(config.max_ttl_ms, RL_DEFAULT_MAX_TTL_MS);
@@ -44,9 +42,8 @@ START_TEST(test_defaults)
     ck_assert_ptr_null(config.file);
     ck_assert_int_eq(config.max_ttl_ms, RL_DEFAULT_MAX_TTL_MS);
 }
-END_TEST
 
-START_TEST(test_every_setting)
+TEST(read, test_every_setting)
 {
     parse_good(CONF_EVERY "node redis://a\n");
     conf_expect_every(&config);
@@ -58,9 +55,8 @@ START_TEST(test_every_setting)
     ck_assert_int_eq(config.guard, RL_GUARD_ON);
     ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_AUTO);
 }
-END_TEST
 
-START_TEST(test_guard)
+TEST(read, test_guard, .rows = 3)
 {
     static const char *const texts[] = {"off", "on", "marker"};
     char list[64];
@@ -69,9 +65,8 @@ START_TEST(test_guard)
     ck_assert_int_eq(config.guard, _i);
     rl_config_free(&config);
 }
-END_TEST
 
-START_TEST(test_agreement)
+TEST(read, test_agreement, .rows = 3)
 {
     static const char *const texts[] = {"off", "warn", "refuse"};
     char list[64];
@@ -80,9 +75,8 @@ START_TEST(test_agreement)
     ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_OFF + _i);
     rl_config_free(&config);
 }
-END_TEST
 
-START_TEST(test_fencing)
+TEST(read, test_fencing, .rows = 2)
 {
     static const char *const texts[] = {"clock", "strict"};
     char list[64];
@@ -91,9 +85,8 @@ START_TEST(test_fencing)
     ck_assert_int_eq(config.fencing, REDLOCK_FENCING_CLOCK + _i);
     rl_config_free(&config);
 }
-END_TEST
 
-START_TEST(test_background)
+TEST(read, test_background)
 {
     parse_good("node redis://a\nbackground auto\n");
     ck_assert_int_eq(config.background, REDLOCK_BACKGROUND_AUTO);
@@ -106,10 +99,9 @@ START_TEST(test_background)
     ck_assert_int_eq(config.places[RL_SETTING_BACKGROUND].column, 12);
     rl_config_free(&config);
 }
-END_TEST
 
 /* The least and the most that each setting takes. */
-START_TEST(test_limits)
+TEST(read, test_limits)
 {
     parse_good("node redis://a\nmax-ttl 10ms\nconnect-timeout 1ms\nstall-limit 1ms\n"
                "node-timeout 0\nlinger 0s\ndrift-factor 0\nguard on\nclient-name x\n");
@@ -127,7 +119,6 @@ START_TEST(test_limits)
     ck_assert_uint_eq(strlen(config.client_name), RL_CLIENT_NAME_MAX);
     rl_config_free(&config);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -145,7 +136,7 @@ static const struct {
     {"0.999999999999999", 0.999999999999999},
 };
 
-START_TEST(test_factors)
+TEST(read, test_factors, .rows = ROWS(factors))
 {
     char text[128];
     snprintf(text, sizeof(text), "node redis://a\nmax-ttl 7d\nttl 7d\ndrift-factor %s\n",
@@ -156,10 +147,9 @@ START_TEST(test_factors)
     ck_assert_double_eq(config.drift_factor, factors[_i].factor); /* to the last bit */
     rl_config_free(&config);
 }
-END_TEST
 
 /* A ttl that nobody set follows a smaller max-ttl; it does not follow a larger one. */
-START_TEST(test_ttl_follows)
+TEST(read, test_ttl_follows)
 {
     parse_good("node redis://a\nmax-ttl 3s\n");
     ck_assert_int_eq(config.ttl_ms, 3000);
@@ -168,9 +158,8 @@ START_TEST(test_ttl_follows)
     ck_assert_int_eq(config.ttl_ms, RL_DEFAULT_TTL_MS);
     rl_config_free(&config);
 }
-END_TEST
 
-START_TEST(test_nodes)
+TEST(read, test_nodes)
 {
     parse_good(
         "node redis://10.0.0.1:6379\n"
@@ -196,9 +185,8 @@ START_TEST(test_nodes)
     ck_assert(!config.holds_password);
     rl_config_free(&config);
 }
-END_TEST
 
-START_TEST(test_holds_password)
+TEST(read, test_holds_password)
 {
     parse_good("node redis://a\nnode redis://u:pw@b\nnode redis://c\n");
     ck_assert(config.holds_password);
@@ -206,7 +194,6 @@ START_TEST(test_holds_password)
     ck_assert_str_eq(config.nodes[1].label, "redis://u@b:6379");
     rl_config_free(&config);
 }
-END_TEST
 
 static const char *const forms[] = {
     "node redis://a\nttl 5s",       /* no newline at the end */
@@ -219,16 +206,15 @@ static const char *const forms[] = {
     "\tnode\tredis://a\t\n\tttl\t5s\t# five\n",
 };
 
-START_TEST(test_forms)
+TEST(read, test_forms, .rows = ROWS(forms))
 {
     parse_good(forms[_i]);
     ck_assert_uint_eq(config.node_count, 1);
     ck_assert_int_eq(config.ttl_ms, 5000);
     rl_config_free(&config);
 }
-END_TEST
 
-START_TEST(test_quotes)
+TEST(read, test_quotes)
 {
     parse_good("node redis://a password-file=\"/a b/#c\\d\" # \"e\"\n"
                "node redis://b password-file=/x\"y\n");
@@ -236,9 +222,8 @@ START_TEST(test_quotes)
     ck_assert_str_eq(config.nodes[1].password_file, "/x\"y");
     rl_config_free(&config);
 }
-END_TEST
 
-START_TEST(test_most_nodes)
+TEST(read, test_most_nodes)
 {
     char text[4096] = "";
     size_t len = 0;
@@ -253,10 +238,9 @@ START_TEST(test_most_nodes)
     ck_assert_str_eq(error.text,
                      "n.conf:66:2: more than 64 nodes; a quorum is small: 3, 5 or 7");
 }
-END_TEST
 
 /* The node list in the manual page is one. */
-START_TEST(test_manual)
+TEST(read, test_manual)
 {
     static char page[65536];
     static const char begin[] = ".Sh EXAMPLES";
@@ -277,39 +261,13 @@ START_TEST(test_manual)
     ck_assert_int_eq(config.max_ttl_ms, 30000);
     rl_config_free(&config);
 }
-END_TEST
 
 /* What looks the same and is not. */
-START_TEST(test_not_twice)
+TEST(read, test_not_twice)
 {
     parse_good("node redis://a:1\nnode redis://a:2\nnode redis://b:1\nnode unix:///a\n"
                "node unix:///A\nnode redis://[::1]:1\nnode redis://[::2]:1\n"
                "node redis://[fe80::1%25a]\nnode redis://[fe80::1%25b]\n");
     ck_assert_uint_eq(config.node_count, 9);
     rl_config_free(&config);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("config");
-    TCase *read = tcase_create("read");
-    tcase_add_test(read, test_defaults);
-    tcase_add_test(read, test_every_setting);
-    tcase_add_loop_test(read, test_guard, 0, 3);
-    tcase_add_loop_test(read, test_agreement, 0, 3);
-    tcase_add_loop_test(read, test_fencing, 0, 2);
-    tcase_add_test(read, test_background);
-    tcase_add_test(read, test_limits);
-    tcase_add_loop_test(read, test_factors, 0, COUNT(factors));
-    tcase_add_test(read, test_ttl_follows);
-    tcase_add_test(read, test_nodes);
-    tcase_add_test(read, test_holds_password);
-    tcase_add_loop_test(read, test_forms, 0, COUNT(forms));
-    tcase_add_test(read, test_quotes);
-    tcase_add_test(read, test_most_nodes);
-    tcase_add_test(read, test_not_twice);
-    tcase_add_test(read, test_manual);
-    suite_add_tcase(suite, read);
-    return suite_run(suite);
 }

@@ -24,7 +24,7 @@ static void ignore(void *context, int level, const char *warning)
     (void)warning;
 }
 
-START_TEST(test_each)
+TEST(each, test_each)
 {
     char dir[SUITE_PATH_MAX];
     suite_new_dir(dir);
@@ -62,15 +62,10 @@ START_TEST(test_each)
     }
     ck_assert_int_gt(number, 20); /* it did fail, again and again */
 }
-END_TEST
 
 int main(void)
 {
     if (!alloc_works())
         return 77; /* skipped, to automake */
-    Suite *suite = suite_create("config alloc");
-    TCase *each = tcase_create("each");
-    tcase_add_test(each, test_each);
-    suite_add_tcase(suite, each);
-    return suite_run(suite);
+    return suite_main();
 }

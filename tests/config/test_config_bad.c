@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
 static struct rl_config config;
 static redlock_error error;
 
@@ -196,7 +194,7 @@ static const struct {
     {"\xff\xfen\n", 1, 1, "unknown directive"},
 };
 
-START_TEST(test_bad)
+TEST(refused, test_bad, .rows = ROWS(bad))
 {
     ck_assert_int_eq(parse_n(bad[_i].text, strlen(bad[_i].text)), REDLOCK_ECONFIG);
     char place[32];
@@ -209,10 +207,9 @@ START_TEST(test_bad)
     ck_assert_int_eq(error.code, REDLOCK_ECONFIG);
     rl_config_free(&config);
 }
-END_TEST
 
 /* After an error nothing is left of what was read before it. */
-START_TEST(test_bad_leaves_nothing)
+TEST(refused, test_bad_leaves_nothing)
 {
     rl_config_init(&config);
     error = (redlock_error)REDLOCK_ERROR_INIT;
@@ -227,17 +224,15 @@ START_TEST(test_bad_leaves_nothing)
     ck_assert_int_eq(config.ttl_ms, RL_DEFAULT_TTL_MS);
     ck_assert_int_eq(config.places[RL_SETTING_TTL].line, 0);
 }
-END_TEST
 
-START_TEST(test_nul)
+TEST(refused, test_nul)
 {
     static const char text[] = "node redis://a\nttl 5\0s\n";
     ck_assert_int_eq(parse_n(text, sizeof(text) - 1), REDLOCK_ECONFIG);
     ck_assert_ptr_nonnull(strstr(error.text, "n.conf:2:6: a byte that is no text (0x00)"));
 }
-END_TEST
 
-START_TEST(test_long_line)
+TEST(refused, test_long_line)
 {
     static char text[RL_LINE_MAX + 64];
     static const char node[] = "node redis://a #";
@@ -249,9 +244,8 @@ START_TEST(test_long_line)
     ck_assert_str_eq(error.text,
                      "n.conf:1:8193: the line is too long; a line has at most 8192 bytes");
 }
-END_TEST
 
-START_TEST(test_long_file)
+TEST(refused, test_long_file)
 {
     static char text[RL_FILE_MAX + 1];
     memset(text, '\n', sizeof(text));
@@ -263,10 +257,9 @@ START_TEST(test_long_file)
                      "n.conf: too long for a node list; it has at most 65536 bytes");
     ck_assert_int_eq(error.line, 0);
 }
-END_TEST
 
 /* Paths and names of variables, at the limit and above. */
-START_TEST(test_long_fields)
+TEST(refused, test_long_fields)
 {
     static const struct {
         const char *before;
@@ -277,7 +270,7 @@ START_TEST(test_long_fields)
         {"node redis://a password-env=", RL_USER_MAX, "variable has at most 128 bytes"},
     };
     static char text[8192];
-    for (int i = 0; i < COUNT(fields); i++) {
+    for (int i = 0; i < ROWS(fields); i++) {
         size_t len = strlen(fields[i].before);
         memset(text, 'x', sizeof(text));
         memcpy(text, fields[i].before, len);
@@ -288,10 +281,9 @@ START_TEST(test_long_fields)
         ck_assert_int_eq(error.column, (int)(len + fields[i].max) + 1);
     }
 }
-END_TEST
 
 /* Ten megabytes of a node list: refused before anything is read. */
-START_TEST(test_huge)
+TEST(refused, test_huge)
 {
     size_t size = 10 << 20;
     char *text = malloc(size);
@@ -300,20 +292,4 @@ START_TEST(test_huge)
     ck_assert_int_eq(parse_n(text, size), REDLOCK_ECONFIG);
     ck_assert_ptr_nonnull(strstr(error.text, "too long"));
     free(text);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("config bad");
-    TCase *refused = tcase_create("refused");
-    tcase_add_loop_test(refused, test_bad, 0, COUNT(bad));
-    tcase_add_test(refused, test_bad_leaves_nothing);
-    tcase_add_test(refused, test_nul);
-    tcase_add_test(refused, test_long_line);
-    tcase_add_test(refused, test_long_file);
-    tcase_add_test(refused, test_long_fields);
-    tcase_add_test(refused, test_huge);
-    suite_add_tcase(suite, refused);
-    return suite_run(suite);
 }

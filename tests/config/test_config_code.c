@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
 static struct rl_config config;
 static redlock_error error;
 
@@ -21,7 +19,7 @@ static void begin(void)
 
 /* ---- nodes ---------------------------------------------------------------------------- */
 
-START_TEST(test_node)
+TEST(nodes, test_node)
 {
     begin();
     redlock_node node = REDLOCK_NODE_INIT;
@@ -51,10 +49,9 @@ START_TEST(test_node)
     ck_assert_str_eq(config.nodes[1].password_env, "REDIS_PASSWORD");
     rl_config_free(&config);
 }
-END_TEST
 
 /* A password in code is nothing that others could read in a file. */
-START_TEST(test_password_in_code)
+TEST(nodes, test_password_in_code)
 {
     begin();
     redlock_node node = REDLOCK_NODE_INIT;
@@ -64,7 +61,6 @@ START_TEST(test_password_in_code)
     ck_assert(!config.holds_password);
     rl_config_free(&config);
 }
-END_TEST
 
 static const struct {
     redlock_node node;
@@ -93,7 +89,7 @@ static const struct {
      "others in their ASCII form (xn--...) (at its byte 2)"},
 };
 
-START_TEST(test_bad_node)
+TEST(nodes, test_bad_node, .rows = ROWS(bad_nodes))
 {
     begin();
     ck_assert_int_eq(rl_config_add_node(&config, &bad_nodes[_i].node, 7, &error),
@@ -105,9 +101,8 @@ START_TEST(test_bad_node)
     ck_assert_uint_eq(config.node_count, 0);
     rl_config_free(&config);
 }
-END_TEST
 
-START_TEST(test_too_many)
+TEST(nodes, test_too_many)
 {
     begin();
     for (int i = 0; i <= REDLOCK_NODES_MAX; i++) {
@@ -121,10 +116,9 @@ START_TEST(test_too_many)
     ck_assert_str_eq(error.text, "nodes[64]: more than 64 nodes; a quorum is small: 3, 5 or 7");
     rl_config_free(&config);
 }
-END_TEST
 
 /* The same node in the file and in code, and twice in code. */
-START_TEST(test_twice)
+TEST(nodes, test_twice)
 {
     static const char text[] = "\nnode redis://a\n";
     redlock_node node = REDLOCK_NODE_INIT;
@@ -145,9 +139,8 @@ START_TEST(test_twice)
     ck_assert_ptr_nonnull(strstr(error.text, "number 2, stands as node 1 already"));
     rl_config_free(&config);
 }
-END_TEST
 
-START_TEST(test_no_nodes)
+TEST(nodes, test_no_nodes)
 {
     begin();
     ck_assert_int_eq(rl_config_check(&config, &error), REDLOCK_ECONFIG);
@@ -155,7 +148,6 @@ START_TEST(test_no_nodes)
     ck_assert_int_eq(error.line, 0);
     ck_assert_int_eq(error.column, 0);
 }
-END_TEST
 
 /* ---- settings ------------------------------------------------------------------------- */
 
@@ -168,7 +160,7 @@ static void override(const redlock_config *from, int expected)
     ck_assert_int_eq(rl_config_override(&config, from, &error), expected);
 }
 
-START_TEST(test_override_nothing)
+TEST(settings, test_override_nothing)
 {
     redlock_config from = REDLOCK_CONFIG_INIT;
     override(&from, 0);
@@ -177,9 +169,8 @@ START_TEST(test_override_nothing)
         ck_assert(!config.places[i].in_code && config.places[i].line > 0);
     rl_config_free(&config);
 }
-END_TEST
 
-START_TEST(test_override_all)
+TEST(settings, test_override_all)
 {
     redlock_config from = REDLOCK_CONFIG_INIT;
     from.max_ttl_ms = 60000;
@@ -233,7 +224,6 @@ START_TEST(test_override_all)
     ck_assert_int_eq(config.guard, RL_GUARD_STRICT);
     rl_config_free(&config);
 }
-END_TEST
 
 static const struct {
     redlock_config from;
@@ -299,7 +289,7 @@ static const struct {
      "redlock_config.client_name: client-name has letters, digits and . _ : @ - only"},
 };
 
-START_TEST(test_bad_setting)
+TEST(settings, test_bad_setting, .rows = ROWS(bad_settings))
 {
     override(&bad_settings[_i].from, REDLOCK_ECONFIG);
     ck_assert_str_eq(error.text, bad_settings[_i].text);
@@ -307,10 +297,9 @@ START_TEST(test_bad_setting)
     ck_assert_int_eq(error.code, REDLOCK_ECONFIG);
     rl_config_free(&config);
 }
-END_TEST
 
 /* One of the two TTLs from the file and one from code: the ttl is to blame, where it is. */
-START_TEST(test_ttls_of_both)
+TEST(settings, test_ttls_of_both)
 {
     redlock_config from = REDLOCK_CONFIG_INIT;
     from.max_ttl_ms = 1000;
@@ -332,25 +321,4 @@ START_TEST(test_ttls_of_both)
     ck_assert_int_eq(rl_config_check(&config, &error), REDLOCK_ECONFIG);
     ck_assert_ptr_nonnull(strstr(error.text, "n.conf:2:9: max-ttl 20s leaves nothing"));
     rl_config_free(&config);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("config in code");
-    TCase *nodes = tcase_create("nodes");
-    tcase_add_test(nodes, test_node);
-    tcase_add_test(nodes, test_password_in_code);
-    tcase_add_loop_test(nodes, test_bad_node, 0, COUNT(bad_nodes));
-    tcase_add_test(nodes, test_too_many);
-    tcase_add_test(nodes, test_twice);
-    tcase_add_test(nodes, test_no_nodes);
-    suite_add_tcase(suite, nodes);
-    TCase *settings = tcase_create("settings");
-    tcase_add_test(settings, test_override_nothing);
-    tcase_add_test(settings, test_override_all);
-    tcase_add_loop_test(settings, test_bad_setting, 0, COUNT(bad_settings));
-    tcase_add_test(settings, test_ttls_of_both);
-    suite_add_tcase(suite, settings);
-    return suite_run(suite);
 }

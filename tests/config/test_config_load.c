@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-START_TEST(test_good)
+TEST(read, test_good)
 {
     conf_write_text("n.conf", "node redis://a\nnode redis://b\nnode redis://c\nttl 5s\n", 0644);
     ck_assert_msg(conf_load("n.conf") == 0, "%s", conf_error.text);
@@ -25,18 +25,16 @@ START_TEST(test_good)
     ck_assert_str_eq(conf_warnings, "");
     rl_config_free(&conf_config);
 }
-END_TEST
 
-START_TEST(test_error_in_file)
+TEST(read, test_error_in_file)
 {
     conf_write_text("n.conf", "node redis://a\n  tll 5s\n", 0600);
     ck_assert_int_eq(conf_load("n.conf"), REDLOCK_ECONFIG);
     ck_assert_str_eq(conf_error.text, "n.conf:2:3: unknown directive; did you mean ttl?");
     ck_assert_uint_eq(conf_config.node_count, 0);
 }
-END_TEST
 
-START_TEST(test_missing)
+TEST(read, test_missing)
 {
     ck_assert_int_eq(conf_load("none.conf"), REDLOCK_ECONFIG);
     ck_assert_str_eq(conf_error.text, "none.conf: No such file or directory; check the path");
@@ -50,10 +48,9 @@ START_TEST(test_missing)
     ck_assert_int_eq(conf_load("loop"), REDLOCK_ECONFIG);
     ck_assert_ptr_nonnull(strstr(conf_error.text, "symbolic links"));
 }
-END_TEST
 
 /* Needs a user whom modes stop. */
-START_TEST(test_unreadable)
+TEST(read, test_unreadable)
 {
     conf_write_text("n.conf", "node redis://a\n", 0200);
     if (geteuid() == 0) {
@@ -67,9 +64,8 @@ START_TEST(test_unreadable)
     ck_assert_str_eq(conf_error.text,
                      "n.conf: Permission denied; make it readable for the user who runs this");
 }
-END_TEST
 
-START_TEST(test_not_files)
+TEST(read, test_not_files)
 {
     ck_assert_int_eq(mkdir("d", 0700), 0);
     ck_assert_int_eq(conf_load("d"), REDLOCK_ECONFIG);
@@ -89,9 +85,8 @@ START_TEST(test_not_files)
     ck_assert_str_eq(conf_error.text, "s: is a socket; give a regular file");
     close(fd);
 }
-END_TEST
 
-START_TEST(test_sizes)
+TEST(read, test_sizes)
 {
     static char text[RL_FILE_MAX + 100];
     memset(text, '\n', sizeof(text));
@@ -111,9 +106,8 @@ START_TEST(test_sizes)
     ck_assert_int_eq(conf_load("n.conf"), REDLOCK_ECONFIG);
     ck_assert_ptr_nonnull(strstr(conf_error.text, "too long for a node list"));
 }
-END_TEST
 
-START_TEST(test_binary)
+TEST(read, test_binary)
 {
     ck_assert_int_eq(conf_load("/proc/self/exe"), REDLOCK_ECONFIG); /* over the limit */
     ck_assert_ptr_nonnull(strstr(conf_error.text, "too long for a node list"));
@@ -121,10 +115,9 @@ START_TEST(test_binary)
     ck_assert_int_eq(conf_load("n.conf"), REDLOCK_ECONFIG);
     ck_assert_ptr_nonnull(strstr(conf_error.text, "n.conf:1:1: a byte that is no text (0x7f)"));
 }
-END_TEST
 
 /* Out of descriptors is not the file's fault. No descriptor is lost on any way out. */
-START_TEST(test_descriptors)
+TEST(read, test_descriptors)
 {
     conf_write_text("n.conf", "node redis://a\n", 0600);
     int before = dup(0);
@@ -146,9 +139,8 @@ START_TEST(test_descriptors)
     ck_assert_int_eq(code, REDLOCK_ESYSTEM);
     ck_assert_str_eq(conf_error.text, "n.conf: Too many open files");
 }
-END_TEST
 
-START_TEST(test_bad_struct)
+TEST(read, test_bad_struct)
 {
     redlock_config from = REDLOCK_CONFIG_INIT;
     ck_assert_int_eq(conf_load_config(&from), REDLOCK_EINVAL);
@@ -167,10 +159,9 @@ START_TEST(test_bad_struct)
     ck_assert_uint_eq(conf_config.node_count, 0);
     ck_assert_ptr_null(conf_config.nodes);
 }
-END_TEST
 
 /* File first, then nodes and settings from code. */
-START_TEST(test_file_and_code)
+TEST(read, test_file_and_code)
 {
     conf_write_text("n.conf", "node redis://a\nnode redis://b\nttl 5s\nmax-ttl 20s\n", 0600);
     redlock_node node = REDLOCK_NODE_INIT;
@@ -187,10 +178,9 @@ START_TEST(test_file_and_code)
     ck_assert_int_eq(conf_config.max_ttl_ms, 20000);
     rl_config_free(&conf_config);
 }
-END_TEST
 
 /* Nobody has to listen to warnings. */
-START_TEST(test_no_listener)
+TEST(read, test_no_listener)
 {
     redlock_node nodes[2] = {REDLOCK_NODE_INIT, REDLOCK_NODE_INIT};
     nodes[0].url = "redis://a";
@@ -202,10 +192,9 @@ START_TEST(test_no_listener)
     ck_assert_int_eq(rl_config_load(&conf_config, &from, NULL, NULL, &conf_error), 0);
     rl_config_free(&conf_config);
 }
-END_TEST
 
 /* A file whose bytes come in pieces, as those of /proc do. */
-START_TEST(file_is_read_to_its_end_however_it_comes)
+TEST(read, file_is_read_to_its_end_however_it_comes)
 {
     static char bytes[1 << 20];
     char why[160];
@@ -222,7 +211,6 @@ START_TEST(file_is_read_to_its_end_however_it_comes)
     ck_assert_uint_gt(len, 8192);
     ck_assert_ptr_nonnull(memmem(bytes, len, "[stack]", 7));
 }
-END_TEST
 
 static atomic_bool reading;
 
@@ -240,7 +228,7 @@ static void *read_on(void *bytes)
 }
 
 /* The one that is open while another thread may fork. */
-START_TEST(no_child_inherits_file_that_is_read)
+TEST(read, no_child_inherits_file_that_is_read)
 {
     static char bytes[RL_FILE_MAX];
     pthread_t reader;
@@ -259,27 +247,5 @@ START_TEST(no_child_inherits_file_that_is_read)
     pthread_join(reader, NULL);
     ck_assert_uint_gt(seen, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("config load");
-    TCase *read = tcase_create("read");
-    tcase_add_checked_fixture(read, conf_set_up, NULL);
-    tcase_add_test(read, test_good);
-    tcase_add_test(read, test_error_in_file);
-    tcase_add_test(read, test_missing);
-    tcase_add_test(read, test_unreadable);
-    tcase_add_test(read, test_not_files);
-    tcase_add_test(read, test_sizes);
-    tcase_add_test(read, test_binary);
-    tcase_add_test(read, test_descriptors);
-    tcase_add_test(read, test_bad_struct);
-    tcase_add_test(read, test_file_and_code);
-    tcase_add_test(read, test_no_listener);
-    tcase_add_test(read, file_is_read_to_its_end_however_it_comes);
-    tcase_add_test(read, no_child_inherits_file_that_is_read);
-    tcase_set_timeout(read, 30);
-    suite_add_tcase(suite, read);
-    return suite_run(suite);
-}
+CASE(read, .set_up = conf_set_up, .timeout_s = 30)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 #define SECRET "hunter2Xyzzy"
 
 static redlock_error error;
@@ -105,23 +104,22 @@ static const char *const lines[] = {
     "client-name x " SECRET,
 };
 
-START_TEST(test_lines)
+TEST(texts, test_lines, .rows = ROWS(lines))
 {
     ck_assert_msg(parse(lines[_i], strlen(lines[_i])) == REDLOCK_ECONFIG, "%s was taken",
                   lines[_i]);
     require_silence(lines[_i]);
 }
-END_TEST
 
 /* The same lines with bytes outside the secret changed, dropped and put in, at random. */
-START_TEST(test_mutations)
+TEST(texts, test_mutations)
 {
     static const char bytes[] = ":@/?#%[]\" \t\n=.-_01axz!\r\\$&+,;*";
     srand(7);
     unsigned refused = 0;
     for (int round = 0; round < 60000; round++) {
         char text[256];
-        const char *line = lines[rand() % COUNT(lines)];
+        const char *line = lines[rand() % ROWS(lines)];
         size_t len = (size_t)snprintf(text, sizeof(text), "%s", line);
         for (int edits = 1 + rand() % 4; edits > 0; edits--) {
             size_t start = (size_t)(strstr(text, SECRET) - text);
@@ -148,12 +146,11 @@ START_TEST(test_mutations)
     }
     ck_assert_uint_gt(refused, 30000);
 }
-END_TEST
 
 /* Built in code: the same texts, as URL and as options. */
-START_TEST(test_in_code)
+TEST(texts, test_in_code)
 {
-    for (int i = 0; i < COUNT(lines); i++) {
+    for (int i = 0; i < ROWS(lines); i++) {
         const char *url = lines[i] + (strncmp(lines[i], "node ", 5) == 0 ? 5 : 0);
         redlock_node nodes[] = {REDLOCK_NODE_INIT, REDLOCK_NODE_INIT, REDLOCK_NODE_INIT};
         nodes[0].url = url;
@@ -174,15 +171,14 @@ START_TEST(test_in_code)
         }
     }
 }
-END_TEST
 
 /* Labels are what people are shown: the user is in them, the password never. */
-START_TEST(test_labels)
+TEST(texts, test_labels)
 {
     static const char *const urls[] = {"redis://u:" SECRET "@h", "rediss://:" SECRET "@h:1/2",
                                        "unix://u:" SECRET "@/x?db=1",
                                        "redis://u:a:" SECRET ":b@[::1]"};
-    for (int i = 0; i < COUNT(urls); i++) {
+    for (int i = 0; i < ROWS(urls); i++) {
         redlock_node node = REDLOCK_NODE_INIT;
         node.url = urls[i];
         struct rl_config config;
@@ -193,17 +189,5 @@ START_TEST(test_labels)
         rl_config_free(&config);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("config secrets");
-    TCase *texts = tcase_create("texts");
-    tcase_set_timeout(texts, 30);
-    tcase_add_loop_test(texts, test_lines, 0, COUNT(lines));
-    tcase_add_test(texts, test_mutations);
-    tcase_add_test(texts, test_in_code);
-    tcase_add_test(texts, test_labels);
-    suite_add_tcase(suite, texts);
-    return suite_run(suite);
-}
+CASE(texts, .timeout_s = 30)

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
 static redlock_error error;
 
 static void begin(void)
@@ -20,7 +18,7 @@ static void begin(void)
 
 static redlock_config whole;
 
-START_TEST(test_take_same)
+TEST(versions, test_take_same)
 {
     begin();
     redlock_node node = REDLOCK_NODE_INIT;
@@ -40,11 +38,10 @@ START_TEST(test_take_same)
     ck_assert_int_eq(rl_config_take_given(&whole, 0, &taken, &error), 0);
     ck_assert_str_eq(taken.url, "redis://a");
 }
-END_TEST
 
 /* A program that was built when the struct was shorter: what it lacks has its default. The
  * bytes behind its end are not looked at (they are not there: the copy is exact). */
-START_TEST(test_take_smaller)
+TEST(versions, test_take_smaller)
 {
     redlock_config from = REDLOCK_CONFIG_INIT;
     from.file = "n.conf";
@@ -84,10 +81,9 @@ START_TEST(test_take_smaller)
         ck_assert_int_eq(whole.fencing, REDLOCK_FENCING_DEFAULT);
     }
 }
-END_TEST
 
 /* And one that is newer than the library: good as long as it uses nothing new. */
-START_TEST(test_take_larger)
+TEST(versions, test_take_larger)
 {
     struct {
         redlock_config known;
@@ -112,13 +108,12 @@ START_TEST(test_take_larger)
                     ") does not know"));
     ck_assert_int_eq(error.code, REDLOCK_EINVAL);
 }
-END_TEST
 
-START_TEST(test_take_sizes)
+TEST(versions, test_take_sizes)
 {
     static const size_t sizes[] = {
         0, 1, 8, 15, sizeof(redlock_config) + 1, sizeof(redlock_config) - 4, 8192, SIZE_MAX};
-    for (int i = 0; i < COUNT(sizes); i++) {
+    for (int i = 0; i < ROWS(sizes); i++) {
         begin();
         redlock_config from = REDLOCK_CONFIG_INIT;
         from.file = "n.conf";
@@ -131,7 +126,6 @@ START_TEST(test_take_sizes)
         ck_assert_str_eq(error.text, text);
     }
 }
-END_TEST
 
 static const struct {
     redlock_config from;
@@ -155,7 +149,7 @@ static const struct {
      "redlock_config: log_level is 5; it is"},
 };
 
-START_TEST(test_bad_struct)
+TEST(versions, test_bad_struct, .rows = ROWS(bad_structs))
 {
     begin();
     ck_assert_int_eq(rl_config_take(&bad_structs[_i].from, &whole, &error), REDLOCK_EINVAL);
@@ -163,9 +157,8 @@ START_TEST(test_bad_struct)
     ck_assert_int_eq(rl_config_take(NULL, &whole, &error), REDLOCK_EINVAL);
     ck_assert_str_eq(error.text, "redlock_config: is NULL; start from REDLOCK_CONFIG_INIT");
 }
-END_TEST
 
-START_TEST(test_take_most_nodes)
+TEST(versions, test_take_most_nodes)
 {
     static redlock_node nodes[REDLOCK_NODES_MAX];
     begin();
@@ -174,10 +167,9 @@ START_TEST(test_take_most_nodes)
     from.node_count = REDLOCK_NODES_MAX;
     ck_assert_int_eq(rl_config_take(&from, &whole, &error), 0);
 }
-END_TEST
 
 /* Arrays of nodes with elements of another size than ours. */
-START_TEST(test_take_smaller_nodes)
+TEST(versions, test_take_smaller_nodes)
 {
     struct old_node {
         size_t size;
@@ -199,9 +191,8 @@ START_TEST(test_take_smaller_nodes)
         ck_assert_ptr_null(taken.server_name);
     }
 }
-END_TEST
 
-START_TEST(test_take_larger_nodes)
+TEST(versions, test_take_larger_nodes)
 {
     struct new_node {
         redlock_node known;
@@ -230,21 +221,4 @@ START_TEST(test_take_larger_nodes)
     ck_assert_int_eq(rl_config_take_given(&whole, 0, &taken, &error), REDLOCK_EINVAL);
     ck_assert_str_eq(error.text,
                      "nodes[0]: its size (0) was not set; start from REDLOCK_NODE_INIT");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("config take");
-    TCase *versions = tcase_create("versions");
-    tcase_add_test(versions, test_take_same);
-    tcase_add_test(versions, test_take_smaller);
-    tcase_add_test(versions, test_take_larger);
-    tcase_add_test(versions, test_take_sizes);
-    tcase_add_loop_test(versions, test_bad_struct, 0, COUNT(bad_structs));
-    tcase_add_test(versions, test_take_most_nodes);
-    tcase_add_test(versions, test_take_smaller_nodes);
-    tcase_add_test(versions, test_take_larger_nodes);
-    suite_add_tcase(suite, versions);
-    return suite_run(suite);
 }

@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
 static const struct {
     unsigned nodes;
     const char *warning;
@@ -21,7 +19,7 @@ static const struct {
     {7, ""}, {64, "64 nodes tolerate no more failures than 63 do (31): use an odd number\n"},
 };
 
-START_TEST(test_counts)
+TEST(warnings, test_counts, .rows = ROWS(counts))
 {
     char text[4096] = "";
     size_t len = 0;
@@ -32,7 +30,6 @@ START_TEST(test_counts)
     ck_assert_str_eq(conf_warnings, counts[_i].warning);
     rl_config_free(&conf_config);
 }
-END_TEST
 
 static const struct {
     mode_t mode;
@@ -40,7 +37,7 @@ static const struct {
 } modes[] = {{0600, false}, {0400, false}, {0700, false}, {0640, true},
              {0604, true},  {0644, true},  {0620, true},  {0601, true}};
 
-START_TEST(test_file_modes)
+TEST(warnings, test_file_modes, .rows = ROWS(modes))
 {
     conf_write_text("n.conf", "node redis://:hunter2@a\n", modes[_i].mode);
     ck_assert_int_eq(conf_load("n.conf"), 0);
@@ -56,22 +53,20 @@ START_TEST(test_file_modes)
     ck_assert_str_eq(conf_warnings, "");
     rl_config_free(&conf_config);
 }
-END_TEST
 
-START_TEST(password_in_any_line_is_warned_of)
+TEST(warnings, password_in_any_line_is_warned_of)
 {
     static const char *const lists[] = {"node redis://:hunter2@a\nnode redis://b\n",
                                         "node redis://a\nnode redis://:hunter2@b\n"};
-    for (int i = 0; i < COUNT(lists); i++) {
+    for (int i = 0; i < ROWS(lists); i++) {
         conf_write_text("n.conf", lists[i], 0644);
         ck_assert_int_eq(conf_load("n.conf"), 0);
         ck_assert_ptr_nonnull(strstr(conf_warnings, "has a password in it"));
         rl_config_free(&conf_config);
     }
 }
-END_TEST
 
-START_TEST(test_secret_modes)
+TEST(warnings, test_secret_modes, .rows = ROWS(modes))
 {
     conf_write_text("secret", "hunter2\n", modes[_i].mode);
     conf_write_text("n.conf", "node redis://a password-file=secret\n", 0644);
@@ -87,10 +82,9 @@ START_TEST(test_secret_modes)
     ck_assert_int_eq(strstr(conf_warnings, "key-file") != NULL, modes[_i].warned);
     rl_config_free(&conf_config);
 }
-END_TEST
 
 /* A secret that is not there yet is no error: it may be when the node is connected. */
-START_TEST(test_missing_secret)
+TEST(warnings, test_missing_secret)
 {
     conf_write_text("n.conf", "node redis://u@a password-file=none\n", 0644);
     ck_assert_int_eq(conf_load("n.conf"), 0);
@@ -109,7 +103,6 @@ START_TEST(test_missing_secret)
                      "RL_TEST_NONE: this environment variable is not set\n");
     rl_config_free(&conf_config);
 }
-END_TEST
 
 /* ---- relative paths ------------------------------------------------------------------- */
 
@@ -121,7 +114,7 @@ static void require_path(const char *path, const char *name)
 }
 
 /* From the file's directory, whichever way the file itself was named. */
-START_TEST(test_paths_of_file)
+TEST(paths, test_paths_of_file)
 {
     char absolute[SUITE_PATH_MAX + 64];
     snprintf(absolute, sizeof(absolute), "%s/etc/n.conf", conf_dir);
@@ -132,7 +125,7 @@ START_TEST(test_paths_of_file)
         "node rediss://a password-file=s/a ca-file=/abs/ca ca-dir=ca cert-file=c.pem "
         "key-file=../k.pem server-name=x\nnode redis://b password-env=E\n",
         0600);
-    for (int i = 0; i < COUNT(names); i++) {
+    for (int i = 0; i < ROWS(names); i++) {
         ck_assert_msg(conf_load(names[i]) == 0, "%s", conf_error.text);
         const struct rl_node_config *node = &conf_config.nodes[0];
         require_path(node->password_file, "etc/s/a");
@@ -149,10 +142,9 @@ START_TEST(test_paths_of_file)
     require_path(conf_config.nodes[0].password_file, "s");
     rl_config_free(&conf_config);
 }
-END_TEST
 
 /* From the working directory where they come from code, even beside a file elsewhere. */
-START_TEST(test_paths_in_code)
+TEST(paths, test_paths_in_code)
 {
     ck_assert_int_eq(mkdir("etc", 0700), 0);
     conf_write_text("etc/n.conf", "node redis://a password-file=s\n", 0600);
@@ -168,9 +160,8 @@ START_TEST(test_paths_in_code)
     require_path(conf_config.nodes[1].password_file, "s");
     rl_config_free(&conf_config);
 }
-END_TEST
 
-START_TEST(test_paths_impossible)
+TEST(paths, test_paths_impossible)
 {
     char text[RL_PATH_LIMIT + 64] = "node redis://a password-file=";
     size_t len = strlen(text);
@@ -194,24 +185,6 @@ START_TEST(test_paths_impossible)
     ck_assert_str_eq(conf_error.text, "redis://b:6379: the relative path in password-file "
                                       "can't be made an absolute one; write it from '/' on");
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("config warnings");
-    TCase *warned = tcase_create("warnings");
-    tcase_add_checked_fixture(warned, conf_set_up, NULL);
-    tcase_add_loop_test(warned, test_counts, 0, COUNT(counts));
-    tcase_add_loop_test(warned, test_file_modes, 0, COUNT(modes));
-    tcase_add_test(warned, password_in_any_line_is_warned_of);
-    tcase_add_loop_test(warned, test_secret_modes, 0, COUNT(modes));
-    tcase_add_test(warned, test_missing_secret);
-    suite_add_tcase(suite, warned);
-    TCase *paths = tcase_create("paths");
-    tcase_add_checked_fixture(paths, conf_set_up, NULL);
-    tcase_add_test(paths, test_paths_of_file);
-    tcase_add_test(paths, test_paths_in_code);
-    tcase_add_test(paths, test_paths_impossible);
-    suite_add_tcase(suite, paths);
-    return suite_run(suite);
-}
+CASE(warnings, .set_up = conf_set_up)
+CASE(paths, .set_up = conf_set_up)

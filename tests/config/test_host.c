@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
 static const struct {
     const char *text;
     const char *host;
@@ -43,7 +41,7 @@ static const struct {
     {"fe80::1%vlan.7-b_c", "fe80::1%vlan.7-b_c"},
 };
 
-START_TEST(test_good)
+TEST(check, test_good, .rows = ROWS(good))
 {
     char *host = NULL;
     struct rl_problem problem = {.text = ""};
@@ -53,7 +51,6 @@ START_TEST(test_good)
     ck_assert(rl_host_equal(host, host));
     free(host);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -101,7 +98,7 @@ static const struct {
     {"%eth0:", 0, "not an IPv6 address"},
 };
 
-START_TEST(test_bad)
+TEST(check, test_bad, .rows = ROWS(bad))
 {
     char *host = NULL;
     struct rl_problem problem = {.offset = 999};
@@ -111,9 +108,8 @@ START_TEST(test_bad)
     ck_assert_msg(problem.offset == bad[_i].offset, "%s: at %zu", bad[_i].text, problem.offset);
     ck_assert_ptr_null(host);
 }
-END_TEST
 
-START_TEST(test_lengths)
+TEST(check, test_lengths)
 {
     char text[RL_HOST_MAX + 2];
     memset(text, 'a', sizeof(text));
@@ -131,9 +127,8 @@ START_TEST(test_lengths)
     ck_assert_int_eq(rl_host_parse(text, 100, &host, &problem), REDLOCK_ECONFIG);
     ck_assert_uint_eq(problem.offset, 63);
 }
-END_TEST
 
-START_TEST(test_nul)
+TEST(check, test_nul, .rows = 3)
 {
     static const char *const texts[] = {"127.0.0.1\0x", "::1\0x", "a.b\0x"};
     static const size_t lengths[] = {11, 5, 5};
@@ -142,11 +137,10 @@ START_TEST(test_nul)
     ck_assert_int_eq(rl_host_parse(texts[_i], lengths[_i], &host, &problem), REDLOCK_ECONFIG);
     ck_assert_ptr_null(host);
 }
-END_TEST
 
 /* Whatever the C library takes for an IPv6 address, so do we, and the other way round; two
  * texts are equal here when they are the same address there. */
-START_TEST(test_ipv6_model)
+TEST(check, test_ipv6_model)
 {
     static const char *const pieces[] = {":",   "::",       "0",     "1", "ffff",
                                          "db8", "10.0.0.1", "12345", "g", ".",
@@ -158,7 +152,7 @@ START_TEST(test_ipv6_model)
         size_t len = 0;
         for (int count = 1 + rand() % 12; count > 0; count--)
             len += (size_t)snprintf(text + len, sizeof(text) - len, "%s",
-                                    pieces[rand() % COUNT(pieces)]);
+                                    pieces[rand() % ROWS(pieces)]);
         if (!strchr(text, ':'))
             continue;
         struct in6_addr address;
@@ -180,7 +174,6 @@ START_TEST(test_ipv6_model)
     }
     ck_assert_uint_gt(addresses, 1000);
 }
-END_TEST
 
 static const struct {
     const char *a;
@@ -209,26 +202,9 @@ static const struct {
     {"", "", true},
 };
 
-START_TEST(test_equal)
+TEST(compare, test_equal, .rows = ROWS(pairs))
 {
     ck_assert_msg(rl_host_equal(pairs[_i].a, pairs[_i].b) == pairs[_i].equal, "%s, %s",
                   pairs[_i].a, pairs[_i].b);
     ck_assert_int_eq(rl_host_equal(pairs[_i].b, pairs[_i].a), pairs[_i].equal);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("host");
-    TCase *check = tcase_create("check");
-    tcase_add_loop_test(check, test_good, 0, COUNT(good));
-    tcase_add_loop_test(check, test_bad, 0, COUNT(bad));
-    tcase_add_test(check, test_lengths);
-    tcase_add_loop_test(check, test_nul, 0, 3);
-    tcase_add_test(check, test_ipv6_model);
-    suite_add_tcase(suite, check);
-    TCase *compare = tcase_create("compare");
-    tcase_add_loop_test(compare, test_equal, 0, COUNT(pairs));
-    suite_add_tcase(suite, compare);
-    return suite_run(suite);
 }

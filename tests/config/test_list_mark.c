@@ -26,7 +26,7 @@ static struct rl_list_mark mark_of(unsigned first, unsigned last)
     return mark;
 }
 
-START_TEST(order_and_user_do_not_count)
+TEST(word, order_and_user_do_not_count)
 {
     struct rl_list_mark one = mark_of(0, 2), other = mark_of(2, 0);
     struct rl_node_config named = nodes[0];
@@ -34,9 +34,8 @@ START_TEST(order_and_user_do_not_count)
     ck_assert_uint_eq(one.addresses, other.addresses);
     ck_assert_uint_eq(rl_node_mark(&named), rl_node_mark(&nodes[0]));
 }
-END_TEST
 
-START_TEST(address_database_and_socket_count)
+TEST(word, address_database_and_socket_count)
 {
     struct rl_node_config base = nodes[0], changed = base;
     changed.host = "b";
@@ -52,7 +51,6 @@ START_TEST(address_database_and_socket_count)
     ck_assert_uint_ne(rl_node_mark(&changed), rl_node_mark(&nodes[2]));
     ck_assert_uint_ne(mark_of(0, 2).addresses, mark_of(0, 0).addresses);
 }
-END_TEST
 
 static const struct rl_list_mark marks[] = {
     {5, 30000, 10000, RL_GUARD_ON, 0x1f2e3d4c, false, ""},
@@ -63,7 +61,7 @@ static const struct rl_list_mark marks[] = {
     {REDLOCK_NODES_MAX, RL_TTL_LIMIT_MS, 999999, RL_GUARD_STRICT, 0xffffffff, true, ""},
 };
 
-START_TEST(what_is_written_is_read)
+TEST(word, what_is_written_is_read, .rows = ROWS(marks))
 {
     char text[RL_LIST_MARK_MAX + 1];
     struct rl_list_mark read;
@@ -79,9 +77,8 @@ START_TEST(what_is_written_is_read)
         ck_assert_msg(!rl_list_mark_read(text, len, &read) || read.other[0], "%.*s", (int)len,
                       text);
 }
-END_TEST
 
-START_TEST(fencing_of_list_is_told)
+TEST(word, fencing_of_list_is_told)
 {
     struct rl_config config = {
         .nodes = nodes, .node_count = 3, .max_ttl_ms = 30000, .guard = RL_GUARD_ON};
@@ -95,15 +92,13 @@ START_TEST(fencing_of_list_is_told)
     rl_list_mark_write(&strict, text);
     ck_assert_msg(strstr(text, "-guardcertified-") != NULL, "%s", text);
 }
-END_TEST
 
-START_TEST(word_is_readable)
+TEST(word, word_is_readable)
 {
     char text[RL_LIST_MARK_MAX + 1];
     rl_list_mark_write(&marks[0], text);
     ck_assert_str_eq(text, "n5-ttl30000-drift10000-guard-1f2e3d4c");
 }
-END_TEST
 
 static const struct {
     struct rl_list_mark its;
@@ -120,7 +115,7 @@ static const struct {
      "it names other masters, or other databases of them"},
 };
 
-START_TEST(fencing_of_both_is_told)
+TEST(word, fencing_of_both_is_told)
 {
     struct rl_list_mark own = marks[0], its = marks[0];
     char text[RL_LIST_DIFFERENCE_MAX];
@@ -128,15 +123,13 @@ START_TEST(fencing_of_both_is_told)
     rl_list_mark_compare(&its, &own, text);
     ck_assert_str_eq(text, "its fencing is clock, here strict");
 }
-END_TEST
 
-START_TEST(first_difference_is_told)
+TEST(word, first_difference_is_told, .rows = ROWS(differences))
 {
     char text[RL_LIST_DIFFERENCE_MAX];
     rl_list_mark_compare(&differences[_i].its, &marks[0], text);
     ck_assert_str_eq(text, differences[_i].text);
 }
-END_TEST
 
 /* What a later version may write: it begins as all do. */
 static const char *const later[] = {
@@ -156,7 +149,7 @@ static const char *const later[] = {
     "n1-ttl1-x",
 };
 
-START_TEST(later_version_is_known_as_such)
+TEST(word, later_version_is_known_as_such, .rows = ROWS(later))
 {
     struct rl_list_mark read, own = marks[0];
     char text[RL_LIST_MARK_MAX + 1], difference[RL_LIST_DIFFERENCE_MAX];
@@ -167,7 +160,6 @@ START_TEST(later_version_is_known_as_such)
     rl_list_mark_compare(&read, &own, difference);
     ck_assert_str_eq(difference, "it is of another version of this library");
 }
-END_TEST
 
 static const char *const others[] = {
     "n-ttl1-drift1-guard-00000000",
@@ -181,30 +173,9 @@ static const char *const others[] = {
     "n1-ttl1-012345678901234567890123456789012345678901234567890123456789",
     "",
 };
-#define COUNT(table) (int)(sizeof(table) / sizeof((table)[0]))
 
-START_TEST(other_words_are_refused)
+TEST(word, other_words_are_refused, .rows = ROWS(others))
 {
     struct rl_list_mark read;
     ck_assert_msg(!rl_list_mark_read(others[_i], strlen(others[_i]), &read), "%s", others[_i]);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("list mark");
-    TCase *cases = tcase_create("word");
-    tcase_add_test(cases, order_and_user_do_not_count);
-    tcase_add_test(cases, address_database_and_socket_count);
-    tcase_add_loop_test(cases, what_is_written_is_read, 0,
-                        (int)(sizeof(marks) / sizeof(marks[0])));
-    tcase_add_test(cases, fencing_of_list_is_told);
-    tcase_add_test(cases, word_is_readable);
-    tcase_add_test(cases, fencing_of_both_is_told);
-    tcase_add_loop_test(cases, first_difference_is_told, 0,
-                        (int)(sizeof(differences) / sizeof(differences[0])));
-    tcase_add_loop_test(cases, later_version_is_known_as_such, 0, COUNT(later));
-    tcase_add_loop_test(cases, other_words_are_refused, 0, COUNT(others));
-    suite_add_tcase(suite, cases);
-    return suite_run(suite);
 }

@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
 static char password[RL_PASSWORD_MAX + 1];
 static char why[512];
 
@@ -47,12 +45,11 @@ static int from_environment(const char *value)
     return rl_node_password(&node, password, why, sizeof(why));
 }
 
-START_TEST(test_none)
+TEST(secret, test_none)
 {
     struct rl_node_config node = {.label = NULL};
     ck_assert_int_eq(rl_node_password(&node, password, why, sizeof(why)), 0);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -67,13 +64,12 @@ static const struct {
     {"p\xff\x01#\"%41", "p\xff\x01#\"%41"}, /* bytes, taken as they are */
 };
 
-START_TEST(test_file)
+TEST(secret, test_file, .rows = ROWS(files))
 {
     int len = from_file(files[_i].text, strlen(files[_i].text));
     ck_assert_msg(len == (int)strlen(files[_i].password), "%d: %s", len, why);
     ck_assert_str_eq(password, files[_i].password);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -91,16 +87,15 @@ static const struct {
     {"\0", 1, "password-file secret has a NUL byte in it"},
 };
 
-START_TEST(test_bad_file)
+TEST(secret, test_bad_file, .rows = ROWS(bad_files))
 {
     ck_assert_int_eq(from_file(bad_files[_i].text, bad_files[_i].len), -1);
     ck_assert_msg(strstr(why, bad_files[_i].wrong), "%s", why);
     ck_assert_ptr_null(strstr(why, "hunter2"));
     ck_assert_int_eq(password[0], 'z'); /* written on success only */
 }
-END_TEST
 
-START_TEST(test_lengths)
+TEST(secret, test_lengths)
 {
     static char text[RL_PASSWORD_MAX + 8192];
     memset(text, 'p', sizeof(text));
@@ -122,9 +117,8 @@ START_TEST(test_lengths)
     ck_assert_int_eq(from_environment(text), -1);
     ck_assert_ptr_nonnull(strstr(why, "password-env RL_TEST_SECRET is longer"));
 }
-END_TEST
 
-START_TEST(test_file_missing)
+TEST(secret, test_file_missing)
 {
     struct rl_node_config node = {.password_file = (char *)(uintptr_t) "no\nne"};
     ck_assert_int_eq(rl_node_password(&node, password, why, sizeof(why)), -1);
@@ -134,10 +128,9 @@ START_TEST(test_file_missing)
     ck_assert_int_eq(rl_node_password(&node, password, why, sizeof(why)), -1);
     ck_assert_str_eq(why, "password-file d: is a directory; give a regular file");
 }
-END_TEST
 
 /* It is read anew each time: a password that was changed is found. */
-START_TEST(test_read_anew)
+TEST(secret, test_read_anew)
 {
     ck_assert_int_eq(from_file("first", 5), 5);
     ck_assert_str_eq(password, "first");
@@ -147,9 +140,8 @@ START_TEST(test_read_anew)
     ck_assert_int_eq(from_environment("4"), 1);
     ck_assert_str_eq(password, "4");
 }
-END_TEST
 
-START_TEST(test_environment)
+TEST(secret, test_environment)
 {
     ck_assert_int_eq(from_environment(" hunter2 "), 9);
     ck_assert_str_eq(password, " hunter2 ");
@@ -163,18 +155,16 @@ START_TEST(test_environment)
     ck_assert_int_eq(rl_node_password(&node, password, why, sizeof(why)), -1);
     ck_assert_str_eq(why, "password-env RL_TEST_SECRET: this environment variable is not set");
 }
-END_TEST
 
-START_TEST(test_url)
+TEST(secret, test_url)
 {
     struct rl_node_config node = {.password = (char *)(uintptr_t) "hunter2"};
     ck_assert_int_eq(rl_node_password(&node, password, why, sizeof(why)), 7);
     ck_assert_str_eq(password, "hunter2");
 }
-END_TEST
 
 /* A long reason is cut, not written past its buffer. */
-START_TEST(test_short_why)
+TEST(secret, test_short_why)
 {
     char small[8];
     memset(small, 'x', sizeof(small));
@@ -183,22 +173,5 @@ START_TEST(test_short_why)
     ck_assert_str_eq(small, "passwo");
     ck_assert_int_eq(small[7], 'x');
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("secret");
-    TCase *secrets = tcase_create("secret");
-    tcase_add_checked_fixture(secrets, set_up, NULL);
-    tcase_add_test(secrets, test_none);
-    tcase_add_loop_test(secrets, test_file, 0, COUNT(files));
-    tcase_add_loop_test(secrets, test_bad_file, 0, COUNT(bad_files));
-    tcase_add_test(secrets, test_lengths);
-    tcase_add_test(secrets, test_file_missing);
-    tcase_add_test(secrets, test_read_anew);
-    tcase_add_test(secrets, test_environment);
-    tcase_add_test(secrets, test_url);
-    tcase_add_test(secrets, test_short_why);
-    suite_add_tcase(suite, secrets);
-    return suite_run(suite);
-}
+CASE(secret, .set_up = set_up)

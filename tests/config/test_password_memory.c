@@ -54,12 +54,11 @@ static void *load_and_free(void *unused)
     return NULL;
 }
 
-START_TEST(node_list_leaves_no_password_in_memory)
+TEST(memory, node_list_leaves_no_password_in_memory)
 {
     conf_write_text("n.conf", "node redis://locks:" SECRET "@a\n", 0600);
     expect_clean(load_and_free, 0);
 }
-END_TEST
 
 static void *load_in_vain(void *unused)
 {
@@ -68,7 +67,7 @@ static void *load_in_vain(void *unused)
     return NULL;
 }
 
-START_TEST(node_list_that_is_refused_leaves_none_either)
+TEST(memory, node_list_that_is_refused_leaves_none_either)
 {
     static const char *const lists[] = {"node redis://locks:" SECRET "%00@a\n",
                                         "node redis://locks:" SECRET "@a:x\n",
@@ -78,7 +77,6 @@ START_TEST(node_list_that_is_refused_leaves_none_either)
         expect_clean(load_in_vain, REDLOCK_ECONFIG);
     }
 }
-END_TEST
 
 /* ---- a login ---------------------------------------------------------------------------- */
 
@@ -104,33 +102,20 @@ static void *put_login(void *unused)
     return NULL;
 }
 
-START_TEST(password_file_is_on_no_stack_once_read)
+TEST(memory, password_file_is_on_no_stack_once_read)
 {
     conf_write_text("secret", SECRET "\n", 0600);
     node = (struct rl_node_config){.password_file = (char *)(uintptr_t) "secret"};
     expect_clean(read_secret, (int)strlen(SECRET));
     ck_assert_str_eq(password, SECRET);
 }
-END_TEST
 
-START_TEST(login_is_where_it_was_put_and_nowhere_else)
+TEST(memory, login_is_where_it_was_put_and_nowhere_else)
 {
     conf_write_text("secret", SECRET "\n", 0600);
     node = (struct rl_node_config){.password_file = (char *)(uintptr_t) "secret"};
     expect_clean(put_login, 0);
     ck_assert_ptr_nonnull(memmem(bytes, sizeof(bytes), SECRET, strlen(SECRET)));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("secret memory");
-    TCase *tests = tcase_create("memory");
-    tcase_add_checked_fixture(tests, set_up, NULL);
-    tcase_add_test(tests, node_list_leaves_no_password_in_memory);
-    tcase_add_test(tests, node_list_that_is_refused_leaves_none_either);
-    tcase_add_test(tests, password_file_is_on_no_stack_once_read);
-    tcase_add_test(tests, login_is_where_it_was_put_and_nowhere_else);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(memory, .set_up = set_up)

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
 /* NULL in a field: the node has none. */
 static const struct {
     const char *url;
@@ -70,7 +68,7 @@ static void same_or_none(const char *got, const char *wanted)
         ck_assert_pstr_eq(got, wanted);
 }
 
-START_TEST(test_good)
+TEST(good, test_good, .rows = ROWS(good))
 {
     struct rl_node_config node = {.label = NULL};
     struct rl_problem problem = {.text = ""};
@@ -88,10 +86,9 @@ START_TEST(test_good)
     rl_node_config_free(&node);
     ck_assert_ptr_null(node.label);
 }
-END_TEST
 
 /* The label is a URL of the same node. */
-START_TEST(test_label_again)
+TEST(good, test_label_again, .rows = ROWS(good))
 {
     struct rl_node_config node = {.label = NULL};
     struct rl_problem problem;
@@ -102,7 +99,6 @@ START_TEST(test_label_again)
     ck_assert_int_eq(node.db, good[_i].db);
     rl_node_config_free(&node);
 }
-END_TEST
 
 static const struct {
     const char *url;
@@ -199,7 +195,7 @@ static const struct {
     {"unix:///a%4", 9, "'%' begins two hex digits"},
 };
 
-START_TEST(test_bad)
+TEST(bad, test_bad, .rows = ROWS(bad))
 {
     struct rl_node_config node = {.label = NULL};
     struct rl_problem problem = {.offset = 999};
@@ -211,9 +207,8 @@ START_TEST(test_bad)
     ck_assert_ptr_null(node.label);
     rl_node_config_free(&node);
 }
-END_TEST
 
-START_TEST(test_nul_inside)
+TEST(bad, test_nul_inside)
 {
     struct rl_node_config node = {.label = NULL};
     struct rl_problem problem = {.offset = 999};
@@ -222,10 +217,9 @@ START_TEST(test_nul_inside)
     ck_assert_ptr_nonnull(strstr(problem.text, "%00"));
     rl_node_config_free(&node);
 }
-END_TEST
 
 /* A URL ends where its length says, whatever stands behind it. */
-START_TEST(escape_ends_with_url)
+TEST(bad, escape_ends_with_url)
 {
     static const char text[] = "unix:///a%41";
     for (size_t cut = 1; cut <= 2; cut++) {
@@ -237,7 +231,6 @@ START_TEST(escape_ends_with_url)
         rl_node_config_free(&node);
     }
 }
-END_TEST
 
 /* before + `count` times 'x' + after */
 static int parse_long(const char *before, size_t count, const char *after,
@@ -255,7 +248,7 @@ static int parse_long(const char *before, size_t count, const char *after,
 }
 
 /* Each part at its limit, and one byte above. */
-START_TEST(test_lengths)
+TEST(bad, test_lengths)
 {
     static const struct {
         const char *before;
@@ -268,7 +261,7 @@ START_TEST(test_lengths)
         {"unix:///", "", RL_UNIX_PATH_MAX - 1, "path has at most 107 bytes"},
         {"redis://", ".h", 63, "part of a host name"},
     };
-    for (int i = 0; i < COUNT(parts); i++) {
+    for (int i = 0; i < ROWS(parts); i++) {
         struct rl_problem problem = {.text = ""};
         ck_assert_msg(parse_long(parts[i].before, parts[i].max, parts[i].after, &problem) == 0,
                       "%d: %s", i, problem.text);
@@ -283,10 +276,9 @@ START_TEST(test_lengths)
     ck_assert_uint_eq(problem.offset, RL_URL_MAX);
     ck_assert_ptr_nonnull(strstr(problem.text, "URL has at most 1024 bytes"));
 }
-END_TEST
 
 /* The longest label there can be: every byte of user and path escaped. */
-START_TEST(test_longest_label)
+TEST(good, test_longest_label)
 {
     char url[RL_URL_MAX + 1] = "unix://";
     size_t len = strlen(url);
@@ -302,9 +294,8 @@ START_TEST(test_longest_label)
     ck_assert_str_eq(node.label, url);
     rl_node_config_free(&node);
 }
-END_TEST
 
-START_TEST(test_tidy)
+TEST(good, test_tidy)
 {
     static const struct {
         const char *path;
@@ -327,29 +318,10 @@ START_TEST(test_tidy)
         {"/..", "/.."},
         {"/.//.//a", "/a"},
     };
-    for (int i = 0; i < COUNT(paths); i++) {
+    for (int i = 0; i < ROWS(paths); i++) {
         char path[32];
         snprintf(path, sizeof(path), "%s", paths[i].path);
         rl_path_tidy(path);
         ck_assert_str_eq(path, paths[i].tidy);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("url");
-    TCase *read = tcase_create("good");
-    tcase_add_loop_test(read, test_good, 0, COUNT(good));
-    tcase_add_loop_test(read, test_label_again, 0, COUNT(good));
-    tcase_add_test(read, test_longest_label);
-    tcase_add_test(read, test_tidy);
-    suite_add_tcase(suite, read);
-    TCase *refused = tcase_create("bad");
-    tcase_add_loop_test(refused, test_bad, 0, COUNT(bad));
-    tcase_add_test(refused, test_nul_inside);
-    tcase_add_test(refused, escape_ends_with_url);
-    tcase_add_test(refused, test_lengths);
-    suite_add_tcase(suite, refused);
-    return suite_run(suite);
 }

@@ -10,7 +10,7 @@
 #define MS RL_NS_PER_MS
 
 /* Failure k waits at most first * 2^k and at most max; never nothing. */
-START_TEST(waits_grow_to_limit_and_no_further)
+TEST(backoff, waits_grow_to_limit_and_no_further)
 {
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct rl_backoff backoff;
@@ -26,10 +26,9 @@ START_TEST(waits_grow_to_limit_and_no_further)
         }
     }
 }
-END_TEST
 
 /* And they do grow: over many contenders, the longest k-th wait is near its own limit. */
-START_TEST(each_failure_doubles_longest_wait)
+TEST(backoff, each_failure_doubles_longest_wait)
 {
     int64_t longest[8] = {0};
     for (uint64_t seed = 0; seed < 2000; seed++) {
@@ -49,10 +48,9 @@ START_TEST(each_failure_doubles_longest_wait)
         ck_assert_int_gt(longest[k], limit - limit / 50);
     }
 }
-END_TEST
 
 /* No two in less than half of the longest wait, and they are spread over the other half. */
-START_TEST(calm_wait_is_half_of_longest_at_least)
+TEST(backoff, calm_wait_is_half_of_longest_at_least)
 {
     for (unsigned k = 0; k < 9; k++) {
         int64_t ceiling = 10 * MS << k < 330 * MS ? 10 * MS << k : 330 * MS;
@@ -74,9 +72,8 @@ START_TEST(calm_wait_is_half_of_longest_at_least)
         ck_assert_int_gt(longest, ceiling - ceiling / 50);
     }
 }
-END_TEST
 
-START_TEST(shortest_calm_wait_is_no_less)
+TEST(backoff, shortest_calm_wait_is_no_less)
 {
     struct rl_backoff backoff;
     struct rl_prng prng;
@@ -88,11 +85,10 @@ START_TEST(shortest_calm_wait_is_no_less)
         ck_assert(wait == 1 || wait == 2);
     }
 }
-END_TEST
 
 /* The largest of many waits comes near the ceiling, the smallest near nothing, and every
  * quarter gets its share: contenders in step are thrown apart. */
-START_TEST(jitter_is_full)
+TEST(backoff, jitter_is_full)
 {
     enum { TRIES = 20000 };
     for (unsigned failures = 0; failures < 8; failures++) {
@@ -116,9 +112,8 @@ START_TEST(jitter_is_full)
         }
     }
 }
-END_TEST
 
-START_TEST(reset_begins_anew)
+TEST(backoff, reset_begins_anew)
 {
     struct rl_backoff backoff;
     struct rl_prng prng;
@@ -132,9 +127,8 @@ START_TEST(reset_begins_anew)
         rl_backoff_reset(&backoff);
     }
 }
-END_TEST
 
-START_TEST(same_seed_waits_same)
+TEST(backoff, same_seed_waits_same)
 {
     struct rl_backoff one, two;
     struct rl_prng prng_one, prng_two;
@@ -146,10 +140,9 @@ START_TEST(same_seed_waits_same)
         ck_assert_int_eq(rl_backoff_next_ns(&one, &prng_one),
                          rl_backoff_next_ns(&two, &prng_two));
 }
-END_TEST
 
 /* Neither the number of failures nor the ceiling runs over. */
-START_TEST(for_ever_and_ever)
+TEST(backoff, for_ever_and_ever)
 {
     struct rl_backoff backoff;
     struct rl_prng prng;
@@ -167,36 +160,15 @@ START_TEST(for_ever_and_ever)
     for (int i = 0; i < 100; i++)
         ck_assert_int_le(rl_backoff_next_ns(&backoff, &prng), 5);
 }
-END_TEST
 
-START_TEST(no_first_wait)
+TEST(backoff, no_first_wait, .signal = SIGABRT)
 {
     struct rl_backoff backoff;
     rl_backoff_init(&backoff, 0, 10);
 }
-END_TEST
 
-START_TEST(limit_below_first)
+TEST(backoff, limit_below_first, .signal = SIGABRT)
 {
     struct rl_backoff backoff;
     rl_backoff_init(&backoff, 11, 10);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("backoff");
-    TCase *tcase = tcase_create("backoff");
-    tcase_add_test(tcase, waits_grow_to_limit_and_no_further);
-    tcase_add_test(tcase, each_failure_doubles_longest_wait);
-    tcase_add_test(tcase, calm_wait_is_half_of_longest_at_least);
-    tcase_add_test(tcase, shortest_calm_wait_is_no_less);
-    tcase_add_test(tcase, jitter_is_full);
-    tcase_add_test(tcase, reset_begins_anew);
-    tcase_add_test(tcase, same_seed_waits_same);
-    tcase_add_test(tcase, for_ever_and_ever);
-    tcase_add_test_raise_signal(tcase, no_first_wait, SIGABRT);
-    tcase_add_test_raise_signal(tcase, limit_below_first, SIGABRT);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

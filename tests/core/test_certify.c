@@ -23,7 +23,7 @@ static struct rl_certificate told(const char *word, const char *id, uint64_t gre
     return certificate;
 }
 
-START_TEST(round_shows_what_it_knew_when_it_began)
+TEST(certify, round_shows_what_it_knew_when_it_began)
 {
     struct rl_certificate certificate = {.number = 0};
     struct rl_certificate one = told("certified", LOSS LOSS, 5);
@@ -49,7 +49,6 @@ START_TEST(round_shows_what_it_knew_when_it_began)
     ck_assert(!rl_certificate_serves(&certificate, 11));
     ck_assert(rl_certificate_serves(&certificate, 12));
 }
-END_TEST
 
 static struct rl_certifying begun(void)
 {
@@ -78,7 +77,7 @@ static bool learn(struct rl_certifying *certifying, unsigned node, const char *w
     return decide_by(certifying, ALL);
 }
 
-START_TEST(quorum_of_others_is_read)
+TEST(certify, quorum_of_others_is_read)
 {
     struct rl_certifying certifying = begun();
     ck_assert(!learn(&certifying, 0, "certified", ONE, 9));
@@ -91,10 +90,9 @@ START_TEST(quorum_of_others_is_read)
     ck_assert(!learn(&certifying, 1, "certified", LOSS LATER, 9));
     ck_assert(!certifying.on);
 }
-END_TEST
 
 /* Another client reads it for another loss, or an earlier one: it gets another id each time. */
-START_TEST(master_that_is_read_again_counts_once)
+TEST(certify, master_that_is_read_again_counts_once)
 {
     struct rl_certifying certifying = begun();
     ck_assert(!learn(&certifying, 0, "certified", ONE, 3));
@@ -104,10 +102,9 @@ START_TEST(master_that_is_read_again_counts_once)
     ck_assert(learn(&certifying, 4, "certified", LOSS LOSS, 2));
     ck_assert_uint_eq(certifying.floor, 3); /* what it took later belongs to younger rounds */
 }
-END_TEST
 
 /* What it tells on a new connection may be another server's. */
-START_TEST(reading_is_of_one_connection)
+TEST(certify, reading_is_of_one_connection)
 {
     struct rl_certifying certifying = begun();
     ck_assert(!learn(&certifying, 0, "certified", ONE, 3));
@@ -117,19 +114,17 @@ START_TEST(reading_is_of_one_connection)
     ck_assert_uint_eq(certifying.floor, 4);
     since_ns[0] = 0;
 }
-END_TEST
 
-START_TEST(one_master_under_two_names_is_read_once)
+TEST(certify, one_master_under_two_names_is_read_once)
 {
     struct rl_certifying certifying = begun();
     ck_assert(!learn(&certifying, 0, "certified", ONE, 9));
     ck_assert(!learn(&certifying, 2, "certified", ONE, 9));
     ck_assert(learn(&certifying, 3, "certified", OTHER, 7));
 }
-END_TEST
 
 /* Because they may be the same server as another one, or are trusted no more. */
-START_TEST(masters_that_are_left_out_do_not_count)
+TEST(certify, masters_that_are_left_out_do_not_count)
 {
     struct rl_certifying certifying = begun();
     ck_assert(!learn(&certifying, 0, "certified", ONE, 3));
@@ -140,9 +135,8 @@ START_TEST(masters_that_are_left_out_do_not_count)
     ck_assert(!decide_by(&certifying, ALL & ~UINT64_C(4)));
     ck_assert(decide_by(&certifying, ALL));
 }
-END_TEST
 
-START_TEST(what_others_told_before_does_not_count)
+TEST(certify, what_others_told_before_does_not_count)
 {
     struct rl_certifying certifying = begun();
     ck_assert(!learn(&certifying, 0, "certified", LATER LOSS, 9));
@@ -152,10 +146,9 @@ START_TEST(what_others_told_before_does_not_count)
     ck_assert(learn(&certifying, 0, "certified", OTHER, 4));
     ck_assert_uint_eq(certifying.floor, 4);
 }
-END_TEST
 
 /* A number that one master says is no reason to end all others' tokens. */
-START_TEST(number_far_above_all_others_is_left_out)
+TEST(certify, number_far_above_all_others_is_left_out)
 {
     enum { MORE = 1 << 20 };
     const uint64_t ceiling = UINT64_C(1) << 52;
@@ -170,9 +163,8 @@ START_TEST(number_far_above_all_others_is_left_out)
     ck_assert(learn(&certifying, 3, "certified", LOSS LATER, ceiling + 2 * MORE));
     ck_assert_uint_eq(certifying.floor, ceiling + 2 * MORE);
 }
-END_TEST
 
-START_TEST(another_loss_is_another_matter)
+TEST(certify, another_loss_is_another_matter)
 {
     struct rl_certifying certifying = begun();
     ck_assert(!learn(&certifying, 1, "restarted", LOSS, 0));
@@ -180,9 +172,8 @@ START_TEST(another_loss_is_another_matter)
     ck_assert(!learn(&certifying, 1, "missing", LATER, 0));
     ck_assert(!certifying.on);
 }
-END_TEST
 
-START_TEST(reasons_are_told)
+TEST(certify, reasons_are_told, .rows = 9)
 {
     static const char *const words[] = {"", "missing", "foreign", "restarted", "resynced",
                                         "replica", "nameless", "certified", "else"};
@@ -193,23 +184,4 @@ START_TEST(reasons_are_told)
         struct rl_certificate other = told(words[i], "", 0);
         ck_assert_str_ne(why, rl_uncertified_why(&other));
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("certify");
-    TCase *tcase = tcase_create("certify");
-    tcase_add_test(tcase, round_shows_what_it_knew_when_it_began);
-    tcase_add_test(tcase, quorum_of_others_is_read);
-    tcase_add_test(tcase, master_that_is_read_again_counts_once);
-    tcase_add_test(tcase, reading_is_of_one_connection);
-    tcase_add_test(tcase, one_master_under_two_names_is_read_once);
-    tcase_add_test(tcase, masters_that_are_left_out_do_not_count);
-    tcase_add_test(tcase, what_others_told_before_does_not_count);
-    tcase_add_test(tcase, number_far_above_all_others_is_left_out);
-    tcase_add_test(tcase, another_loss_is_another_matter);
-    tcase_add_loop_test(tcase, reasons_are_told, 0, 9);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

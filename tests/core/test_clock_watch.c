@@ -43,7 +43,7 @@ static int64_t allowed_ns(int64_t passed_ns)
     return rl_drift_ns(passed_ns + TRIP, FACTOR) + TRIP;
 }
 
-START_TEST(step_is_seen_when_it_is_greater_than_drift)
+TEST(clock_watch, step_is_seen_when_it_is_greater_than_drift)
 {
     int64_t most_ns = allowed_ns(S);
     begin();
@@ -57,10 +57,9 @@ START_TEST(step_is_seen_when_it_is_greater_than_drift)
     begin();
     ck_assert_int_eq(told(NOW + S, -most_ns - 2 * US), RL_CLOCK_STEPPED_BACK);
 }
-END_TEST
 
 /* After a step all goes on from there. */
-START_TEST(step_is_told_once)
+TEST(clock_watch, step_is_told_once)
 {
     begin();
     ck_assert_int_eq(told(NOW + S, 60 * S), RL_CLOCK_STEPPED_FORWARD);
@@ -69,10 +68,9 @@ START_TEST(step_is_told_once)
     ck_assert_int_eq(told(NOW + 8 * S, 0), RL_CLOCK_STEPPED_BACK);
     ck_assert_int_eq(told(NOW + 9 * S, 0), RL_CLOCK_FINE);
 }
-END_TEST
 
 /* Those within the drift are never blamed, however often they are asked. */
-START_TEST(rate_within_drift_is_fine_for_ever)
+TEST(clock_watch, rate_within_drift_is_fine_for_ever, .rows = 4)
 {
     static const int every_ms[] = {1, 20, 1000, 60000};
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -83,10 +81,9 @@ START_TEST(rate_within_drift_is_fine_for_ever)
         }
     }
 }
-END_TEST
 
 /* No two readings in a row show it: what is common to all of them does. */
-START_TEST(rate_little_beyond_drift_is_found_out)
+TEST(clock_watch, rate_little_beyond_drift_is_found_out, .rows = 2)
 {
     enum rl_clock_says says = RL_CLOCK_FINE;
     int sign = _i ? -1 : 1, found = 0;
@@ -100,9 +97,8 @@ START_TEST(rate_little_beyond_drift_is_found_out)
     ck_assert_int_ge(found, 10);
     ck_assert_int_eq(watch.last, sign > 0 ? RL_CLOCK_FAST : RL_CLOCK_SLOW);
 }
-END_TEST
 
-START_TEST(rate_is_told_from_one_step)
+TEST(clock_watch, rate_is_told_from_one_step)
 {
     begin();
     ck_assert_int_eq(told(NOW + 5 * S, S), RL_CLOCK_STEPPED_FORWARD);
@@ -114,19 +110,17 @@ START_TEST(rate_is_told_from_one_step)
     ck_assert_int_eq(told(NOW + 40 * S, 0), RL_CLOCK_STEPPED_BACK);
     ck_assert_int_eq(told(NOW + 45 * S, -S), RL_CLOCK_SLOW);
 }
-END_TEST
 
-START_TEST(clock_that_stands_still_is_named)
+TEST(clock_watch, clock_that_stands_still_is_named)
 {
     begin();
     ck_assert_int_eq(told(NOW + S, -S), RL_CLOCK_STEPPED_BACK);
     for (int i = 2; i < 10; i++)
         ck_assert_int_eq(told(NOW + i * S, -i * S), RL_CLOCK_SLOW);
 }
-END_TEST
 
 /* It is shown for as long as there may be leases from before. */
-START_TEST(finding_is_shown_for_window)
+TEST(clock_watch, finding_is_shown_for_window)
 {
     begin();
     ck_assert_int_eq(rl_clock_watch_shown(&watch, WINDOW, NOW), RL_CLOCK_FINE);
@@ -136,9 +130,8 @@ START_TEST(finding_is_shown_for_window)
                      RL_CLOCK_STEPPED_FORWARD);
     ck_assert_int_eq(rl_clock_watch_shown(&watch, WINDOW, NOW + S + WINDOW + 1), RL_CLOCK_FINE);
 }
-END_TEST
 
-START_TEST(another_server_begins_anew)
+TEST(clock_watch, another_server_begins_anew)
 {
     begin();
     told(NOW + S, 60 * S);
@@ -151,10 +144,9 @@ START_TEST(another_server_begins_anew)
     reading.run_id = "one";
     ck_assert_int_eq(told(NOW + 4 * S, 0), RL_CLOCK_FINE);
 }
-END_TEST
 
 /* Across a step back of our own clock nobody knows how much time has passed. */
-START_TEST(own_clock_that_went_back_blames_nobody)
+TEST(clock_watch, own_clock_that_went_back_blames_nobody)
 {
     begin();
     reading.sent_epoch = reading.epoch = 5 * S;
@@ -167,19 +159,17 @@ START_TEST(own_clock_that_went_back_blames_nobody)
     ck_assert_int_eq(told(NOW + 5 * S, 60 * S), RL_CLOCK_FINE);
     ck_assert_int_eq(told(NOW + 6 * S, 60 * S), RL_CLOCK_FINE);
 }
-END_TEST
 
 /* Our clock counts the time of a suspend, as the masters' do. */
-START_TEST(suspend_blames_nobody)
+TEST(clock_watch, suspend_blames_nobody)
 {
     begin();
     ck_assert_int_eq(told(NOW + 30 * 86400 * S, 0), RL_CLOCK_FINE);
     ck_assert_int_eq(told(NOW + 30 * 86400 * S + S, 0), RL_CLOCK_FINE);
 }
-END_TEST
 
 /* A reply that took long proves less, and nothing is forgotten by it. */
-START_TEST(late_reply_is_wide)
+TEST(clock_watch, late_reply_is_wide)
 {
     begin();
     reading.sent_ns = NOW + S;
@@ -190,9 +180,8 @@ START_TEST(late_reply_is_wide)
     ck_assert_int_eq(rl_clock_watch_learn(&watch, &reading, FACTOR, WINDOW), RL_CLOCK_FINE);
     ck_assert_int_eq(told(NOW + 62 * S, 5 * S), RL_CLOCK_STEPPED_FORWARD);
 }
-END_TEST
 
-START_TEST(steps_forward_add_up)
+TEST(clock_watch, steps_forward_add_up)
 {
     begin();
     told(NOW + S, 60 * S);
@@ -203,12 +192,11 @@ START_TEST(steps_forward_add_up)
     told(NOW + 3 * S, 30 * S);
     ck_assert_int_ge(watch.ahead_ns, 90 * S);
 }
-END_TEST
 
 static const int64_t hostile[] = {
     INT64_MIN, -1, 0, INT64_MAX, INT64_MAX / 1000, INT64_C(4000000000000001)};
 
-START_TEST(nonsense_is_not_used)
+TEST(clock_watch, nonsense_is_not_used, .rows = ROWS(hostile))
 {
     begin();
     struct rl_clock_watch before = watch;
@@ -220,7 +208,6 @@ START_TEST(nonsense_is_not_used)
     told(NOW + 2 * S, 60 * S);
     ck_assert_mem_eq(&watch, &before, sizeof(watch));
 }
-END_TEST
 
 /* ---- figures ----------------------------------------------------------------------------- */
 
@@ -244,7 +231,7 @@ static void expect_within(int64_t true_value, int64_t middle, int64_t bound, int
     ck_assert_int_le(bound, most_bound);
 }
 
-START_TEST(figures_bound_what_is_true)
+TEST(clock_watch, figures_bound_what_is_true, .rows = 2)
 {
     static const int ppms[] = {0, 1000, -1000, 9900, -9900};
     for (size_t i = 0; i < sizeof(ppms) / sizeof(ppms[0]); i++) {
@@ -260,10 +247,9 @@ START_TEST(figures_bound_what_is_true)
         }
     }
 }
-END_TEST
 
 /* It is told for the last minutes: from the second look on, at the latest. */
-START_TEST(rate_is_of_last_minutes)
+TEST(clock_watch, rate_is_of_last_minutes)
 {
     begin();
     for (int64_t s = 10; s <= 1000; s += 10)
@@ -273,10 +259,9 @@ START_TEST(rate_is_of_last_minutes)
     struct rl_clock_figures found = figures(NOW + 1700 * S, 0);
     expect_within(5000, found.rate_ppm, found.rate_bound_ppm, 250);
 }
-END_TEST
 
 /* Two looks a nanosecond apart: the figure is bounded, whatever the clock did within the drift. */
-START_TEST(rate_of_no_time_is_bounded)
+TEST(clock_watch, rate_of_no_time_is_bounded, .rows = 2)
 {
     int64_t ahead_ns = _i == 0 ? 2900 * US : -2900 * US;
     begin();
@@ -286,9 +271,8 @@ START_TEST(rate_of_no_time_is_bounded)
     ck_assert_int_le(found.rate_ppm + found.rate_bound_ppm, INT64_C(1000000000002));
     ck_assert_int_ge(found.rate_ppm - found.rate_bound_ppm, INT64_C(-1000000000002));
 }
-END_TEST
 
-START_TEST(what_was_not_measured_is_not_told)
+TEST(clock_watch, what_was_not_measured_is_not_told)
 {
     watch = (struct rl_clock_watch){.epoch = 0};
     ck_assert_int_eq(figures(NOW, 0).offset_bound_us, 0);
@@ -298,10 +282,9 @@ START_TEST(what_was_not_measured_is_not_told)
     told(NOW + S, 0);
     ck_assert_int_gt(figures(NOW + S, 0).rate_bound_ppm, 0);
 }
-END_TEST
 
 /* Neither a step of the master's clock, nor one of our own, is a rate. */
-START_TEST(rate_begins_anew_with_step)
+TEST(clock_watch, rate_begins_anew_with_step, .rows = 3)
 {
     begin();
     told(NOW + S, 0);
@@ -320,10 +303,9 @@ START_TEST(rate_begins_anew_with_step)
     found = figures(NOW + 20 * S, 0);
     expect_within(0, found.rate_ppm, found.rate_bound_ppm, 250);
 }
-END_TEST
 
 /* From one end of what is believed to the other, and again. */
-START_TEST(nothing_overflows)
+TEST(clock_watch, nothing_overflows)
 {
     static const int64_t ends_us[] = {1, INT64_C(4000000000000000)};
     begin();
@@ -340,34 +322,5 @@ START_TEST(nothing_overflows)
     reading.came_ns = INT64_MAX;
     ck_assert_int_eq(rl_clock_watch_learn(&watch, &reading, 0.999, WINDOW), RL_CLOCK_FINE);
 }
-END_TEST
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
-int main(void)
-{
-    Suite *suite = suite_create("clock_watch");
-    TCase *tests = tcase_create("clock_watch");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, step_is_seen_when_it_is_greater_than_drift);
-    tcase_add_test(tests, step_is_told_once);
-    tcase_add_loop_test(tests, rate_within_drift_is_fine_for_ever, 0, 4);
-    tcase_add_loop_test(tests, rate_little_beyond_drift_is_found_out, 0, 2);
-    tcase_add_test(tests, rate_is_told_from_one_step);
-    tcase_add_test(tests, clock_that_stands_still_is_named);
-    tcase_add_test(tests, finding_is_shown_for_window);
-    tcase_add_test(tests, another_server_begins_anew);
-    tcase_add_test(tests, own_clock_that_went_back_blames_nobody);
-    tcase_add_test(tests, suspend_blames_nobody);
-    tcase_add_test(tests, late_reply_is_wide);
-    tcase_add_test(tests, steps_forward_add_up);
-    tcase_add_loop_test(tests, nonsense_is_not_used, 0, COUNT(hostile));
-    tcase_add_test(tests, nothing_overflows);
-    tcase_add_loop_test(tests, figures_bound_what_is_true, 0, 2);
-    tcase_add_test(tests, rate_is_of_last_minutes);
-    tcase_add_loop_test(tests, rate_of_no_time_is_bounded, 0, 2);
-    tcase_add_test(tests, what_was_not_measured_is_not_told);
-    tcase_add_loop_test(tests, rate_begins_anew_with_step, 0, 3);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(clock_watch, .timeout_s = 60)

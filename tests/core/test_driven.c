@@ -22,24 +22,22 @@ static int64_t returns_after(int64_t ms)
     return rl_driven_returns(&driven, BEGIN_NS + ms * MS) / MS;
 }
 
-START_TEST(pause_is_told_once_and_whole)
+TEST(driven, pause_is_told_once_and_whole)
 {
     ck_assert_int_eq(returns_after(3000), 3000);
     ck_assert_int_eq(returns_after(3000), 0);
     ck_assert_int_eq(returns_after(3100), 0);
     ck_assert_int_eq(returns_after(3101), 101);
 }
-END_TEST
 
-START_TEST(short_one_is_none)
+TEST(driven, short_one_is_none)
 {
     ck_assert_int_eq(returns_after(100), 0);
     ck_assert_int_eq(returns_after(101), 101);
 }
-END_TEST
 
 /* It would have woken, had there been news. */
-START_TEST(sleeper_on_descriptors_looks)
+TEST(driven, sleeper_on_descriptors_looks)
 {
     for (enum rl_sleeps who = RL_LEADER_SLEEPS; who <= RL_DRIVER_SLEEPS; who++) {
         set_up();
@@ -48,18 +46,16 @@ START_TEST(sleeper_on_descriptors_looks)
         ck_assert_int_eq(returns_after(5100), 0);
     }
 }
-END_TEST
 
 /* Then it did not run, and nobody knows since when there have been news. */
-START_TEST(late_caller_has_not_looked)
+TEST(driven, late_caller_has_not_looked)
 {
     rl_driven_sleeps(&driven, RL_LEADER_SLEEPS, BEGIN_NS + 500 * MS);
     ck_assert_int_eq(returns_after(601), 601);
 }
-END_TEST
 
 /* One sleeps no more, and the other does still. */
-START_TEST(one_sleeper_is_enough)
+TEST(driven, one_sleeper_is_enough)
 {
     rl_driven_sleeps(&driven, RL_DRIVER_SLEEPS, INT64_MAX);
     rl_driven_sleeps(&driven, RL_LEADER_SLEEPS, BEGIN_NS + 10 * MS);
@@ -68,28 +64,25 @@ START_TEST(one_sleeper_is_enough)
     rl_driven_sleeps(&driven, RL_DRIVER_SLEEPS, 0);
     ck_assert_int_eq(returns_after(60000), 60000);
 }
-END_TEST
 
-START_TEST(events_before_and_after_absence)
+TEST(driven, events_before_and_after_absence)
 {
     ck_assert(!rl_driven_before(&driven, BEGIN_NS));
     ck_assert_int_eq(returns_after(200), 200);
     ck_assert(rl_driven_before(&driven, BEGIN_NS + 199 * MS));
     ck_assert(!rl_driven_before(&driven, BEGIN_NS + 200 * MS));
 }
-END_TEST
 
-START_TEST(it_was_long_ago_from_then_on)
+TEST(driven, it_was_long_ago_from_then_on)
 {
     ck_assert(!rl_driven_long_ago(&driven, BEGIN_NS + 100 * MS));
     ck_assert(rl_driven_long_ago(&driven, BEGIN_NS + 101 * MS));
     rl_driven_looks(&driven, BEGIN_NS + 101 * MS);
     ck_assert(!rl_driven_long_ago(&driven, BEGIN_NS + 101 * MS));
 }
-END_TEST
 
 /* However short it was, while nobody slept there either. */
-START_TEST(first_failure_between_two_calls_is_made_good_once)
+TEST(driven, first_failure_between_two_calls_is_made_good_once)
 {
     struct rl_retry retry = {.begun_ns = BEGIN_NS};
     rl_driven_begins(&driven, BEGIN_NS + MS);
@@ -104,21 +97,5 @@ START_TEST(first_failure_between_two_calls_is_made_good_once)
     rl_driven_begins(&driven, BEGIN_NS + MS);
     ck_assert(!rl_driven_unseen(&driven, &retry));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("driven");
-    TCase *tcase = tcase_create("driven");
-    tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, pause_is_told_once_and_whole);
-    tcase_add_test(tcase, short_one_is_none);
-    tcase_add_test(tcase, sleeper_on_descriptors_looks);
-    tcase_add_test(tcase, late_caller_has_not_looked);
-    tcase_add_test(tcase, one_sleeper_is_enough);
-    tcase_add_test(tcase, events_before_and_after_absence);
-    tcase_add_test(tcase, it_was_long_ago_from_then_on);
-    tcase_add_test(tcase, first_failure_between_two_calls_is_made_good_once);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(driven, .set_up = set_up)

@@ -50,7 +50,7 @@ static uint64_t tell(struct story *story)
     return behind;
 }
 
-START_TEST(majority_names_one_token)
+TEST(token, majority_names_one_token)
 {
     struct story story;
     begin(&story, 5);
@@ -59,9 +59,8 @@ START_TEST(majority_names_one_token)
     ck_assert_int_eq(grant(&story, 2, 7), RL_EV_ACQUIRED);
     ck_assert_uint_eq(story.hold.fence.token, 7);
 }
-END_TEST
 
-START_TEST(greatest_number_is_told_to_those_behind)
+TEST(token, greatest_number_is_told_to_those_behind)
 {
     struct story story;
     begin(&story, 5);
@@ -79,10 +78,9 @@ START_TEST(greatest_number_is_told_to_those_behind)
     ck_assert_uint_eq(story.hold.fence.token, 9);
     ck_assert_int_eq(story.hold.deadline_ns, t0_ns + VALID_NS); /* from the first byte of all */
 }
-END_TEST
 
 /* A grant that is void is none, whatever number it named. */
-START_TEST(void_grant_counts_neither_as_vote_nor_as_number)
+TEST(token, void_grant_counts_neither_as_vote_nor_as_number, .rows = 2)
 {
     struct story story;
     begin(&story, 5);
@@ -102,9 +100,8 @@ START_TEST(void_grant_counts_neither_as_vote_nor_as_number)
         ck_assert_int_eq(answer(&story, 4, RL_ACQUIRE, NO), RL_EV_REFUSED);
     }
 }
-END_TEST
 
-START_TEST(later_number_replaces_nodes_that_had_former_one)
+TEST(token, later_number_replaces_nodes_that_had_former_one)
 {
     struct story story;
     begin(&story, 5);
@@ -113,9 +110,8 @@ START_TEST(later_number_replaces_nodes_that_had_former_one)
     ck_assert_int_eq(grant(&story, 2, 8), RL_DO_FENCE);
     ck_assert_uint_eq(tell(&story), NODES(0, 1));
 }
-END_TEST
 
-START_TEST(late_grant_with_same_number_counts)
+TEST(token, late_grant_with_same_number_counts)
 {
     struct story story;
     begin_behind(&story);
@@ -124,10 +120,9 @@ START_TEST(late_grant_with_same_number_counts)
     ck_assert_int_eq(grant(&story, 2, 9), RL_EV_ACQUIRED);
     ck_assert_uint_eq(story.hold.fence.token, 9);
 }
-END_TEST
 
 /* Whichever of the two rounds has a node that is silent. */
-START_TEST(end_of_next_round_is_waited_for)
+TEST(token, end_of_next_round_is_waited_for)
 {
     struct story story;
     begin_behind(&story);
@@ -149,10 +144,9 @@ START_TEST(end_of_next_round_is_waited_for)
     answer(&story, 2, RL_EXTEND, FAILED);
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), story.hold.ask.node_deadline_ns);
 }
-END_TEST
 
 /* It is not told the token then. */
-START_TEST(void_grant_is_taken_off_before_token_is_told)
+TEST(token, void_grant_is_taken_off_before_token_is_told)
 {
     struct story story;
     begin_behind(&story);
@@ -160,10 +154,9 @@ START_TEST(void_grant_is_taken_off_before_token_is_told)
     ck_assert_int_eq(story.hold.phase, RL_HOLD_FENCING);
     ck_assert_uint_eq(story.hold.ask.yes, NODES(1));
 }
-END_TEST
 
 /* One master is ahead of the others, which may refuse to follow it. */
-START_TEST(late_grant_makes_lower_majority_decide)
+TEST(token, late_grant_makes_lower_majority_decide, .rows = 2)
 {
     struct story story;
     begin_behind(&story);
@@ -173,10 +166,9 @@ START_TEST(late_grant_makes_lower_majority_decide)
     ck_assert_int_eq(grant(&story, 2, 7), RL_EV_ACQUIRED);
     ck_assert_uint_eq(story.hold.fence.token, 7);
 }
-END_TEST
 
 /* What it took is above the number of the majority that decides now. */
-START_TEST(node_that_took_higher_token_is_ahead)
+TEST(token, node_that_took_higher_token_is_ahead)
 {
     struct story story;
     begin(&story, 5);
@@ -189,10 +181,9 @@ START_TEST(node_that_took_higher_token_is_ahead)
     ck_assert_int_eq(grant(&story, 4, 7), RL_EV_ACQUIRED);
     ck_assert_uint_eq(story.hold.fence.token, 7);
 }
-END_TEST
 
 /* Two masters have the key, and were at 9 and 8; a third one had it, and was at 8. */
-START_TEST(node_that_lost_key_does_not_decide)
+TEST(token, node_that_lost_key_does_not_decide)
 {
     struct story story;
     begin(&story, 3);
@@ -202,9 +193,8 @@ START_TEST(node_that_lost_key_does_not_decide)
     ck_assert_int_eq(answer(&story, 0, RL_EXTEND, NO), 0);
     ck_assert_int_eq(grant(&story, 2, 8), RL_EV_REFUSED);
 }
-END_TEST
 
-START_TEST(late_grant_with_greater_number_changes_nothing)
+TEST(token, late_grant_with_greater_number_changes_nothing)
 {
     struct story story;
     begin_behind(&story);
@@ -213,9 +203,8 @@ START_TEST(late_grant_with_greater_number_changes_nothing)
     ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), RL_EV_ACQUIRED);
     ck_assert_uint_eq(story.hold.fence.token, 9);
 }
-END_TEST
 
-START_TEST(node_that_lost_key_does_not_take_token)
+TEST(token, node_that_lost_key_does_not_take_token)
 {
     struct story story;
     begin(&story, 5);
@@ -230,10 +219,9 @@ START_TEST(node_that_lost_key_does_not_take_token)
     /* The key is absent where it was refused, and must be deleted everywhere else. */
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(1, 2, 3, 4));
 }
-END_TEST
 
 /* While its token was told, one said that it has lost the key. The hold is won by the others. */
-START_TEST(hold_does_not_stand_on_node_that_lost_key)
+TEST(token, hold_does_not_stand_on_node_that_lost_key)
 {
     struct story story;
     begin(&story, 5);
@@ -246,9 +234,8 @@ START_TEST(hold_does_not_stand_on_node_that_lost_key)
     ck_assert(answer(&story, 2, RL_EXTEND, YES) & RL_EV_ACQUIRED);
     ck_assert_uint_eq(story.hold.standing, NODES(1, 2, 3));
 }
-END_TEST
 
-START_TEST(silence_ends_it)
+TEST(token, silence_ends_it)
 {
     struct story story;
     begin_behind(&story);
@@ -261,9 +248,8 @@ START_TEST(silence_ends_it)
     ck_assert_int_eq(pass(&story, 19), 0);
     ck_assert_int_eq(pass(&story, 1), RL_EV_REFUSED);
 }
-END_TEST
 
-START_TEST(no_node_can_be_told)
+TEST(token, no_node_can_be_told)
 {
     struct story story;
     begin_alone(&story);
@@ -271,9 +257,8 @@ START_TEST(no_node_can_be_told)
     ck_assert_uint_eq(tell(&story), 0);
     ck_assert_int_eq(pass_ns(&story, 0), RL_EV_REFUSED);
 }
-END_TEST
 
-START_TEST(link_breaks_or_request_is_not_sent)
+TEST(token, link_breaks_or_request_is_not_sent, .rows = 2)
 {
     struct story story;
     begin_alone(&story);
@@ -287,9 +272,8 @@ START_TEST(link_breaks_or_request_is_not_sent)
                          RL_EV_REFUSED);
     }
 }
-END_TEST
 
-START_TEST(validity_is_checked_again)
+TEST(token, validity_is_checked_again)
 {
     struct story story;
     begin_behind(&story);
@@ -298,9 +282,8 @@ START_TEST(validity_is_checked_again)
     story.now_ns += 48 * MS;
     ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), RL_EV_REFUSED);
 }
-END_TEST
 
-START_TEST(clock_that_went_back_is_not_trusted)
+TEST(token, clock_that_went_back_is_not_trusted)
 {
     struct story story;
     begin_behind(&story);
@@ -308,9 +291,8 @@ START_TEST(clock_that_went_back_is_not_trusted)
     rl_hold_distrust(&story.hold);
     ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), RL_EV_REFUSED);
 }
-END_TEST
 
-START_TEST(caller_gives_up_meanwhile)
+TEST(token, caller_gives_up_meanwhile)
 {
     struct story story;
     begin_behind(&story);
@@ -319,9 +301,8 @@ START_TEST(caller_gives_up_meanwhile)
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0, 1, 2));
     ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), 0);
 }
-END_TEST
 
-START_TEST(unexecuted_request_is_sent_again)
+TEST(token, unexecuted_request_is_sent_again)
 {
     struct story story;
     begin_behind(&story);
@@ -331,9 +312,8 @@ START_TEST(unexecuted_request_is_sent_again)
     rl_hold_sent(&story.hold, 0, 0, RL_EXTEND, true);
     ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), RL_EV_ACQUIRED);
 }
-END_TEST
 
-START_TEST(refusals_lose_as_without)
+TEST(token, refusals_lose_as_without)
 {
     struct story story;
     begin(&story, 3);
@@ -341,9 +321,8 @@ START_TEST(refusals_lose_as_without)
     ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, NO), RL_EV_REFUSED);
     ck_assert_uint_eq(story.hold.fence.token, 0);
 }
-END_TEST
 
-START_TEST(extension_keeps_token)
+TEST(token, extension_keeps_token)
 {
     struct story story;
     begin(&story, 3);
@@ -355,52 +334,17 @@ START_TEST(extension_keeps_token)
     ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
     ck_assert_uint_eq(story.hold.fence.token, 7);
 }
-END_TEST
 
-START_TEST(one_node_decides_alone)
+TEST(token, one_node_decides_alone)
 {
     struct story story;
     begin(&story, 1);
     ck_assert_int_eq(grant(&story, 0, 1), RL_EV_ACQUIRED);
 }
-END_TEST
 
-START_TEST(number_outside_its_bounds_aborts)
+TEST(token, number_outside_its_bounds_aborts, .signal = SIGABRT, .rows = 2)
 {
     struct story story;
     begin(&story, 3);
     grant(&story, 0, _i == 0 ? 0 : RL_FENCE_MAX);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("fence");
-    TCase *token = tcase_create("token");
-    suite_add_tcase(suite, token);
-    tcase_add_test(token, majority_names_one_token);
-    tcase_add_test(token, greatest_number_is_told_to_those_behind);
-    tcase_add_loop_test(token, void_grant_counts_neither_as_vote_nor_as_number, 0, 2);
-    tcase_add_test(token, later_number_replaces_nodes_that_had_former_one);
-    tcase_add_test(token, late_grant_with_same_number_counts);
-    tcase_add_test(token, end_of_next_round_is_waited_for);
-    tcase_add_test(token, void_grant_is_taken_off_before_token_is_told);
-    tcase_add_loop_test(token, late_grant_makes_lower_majority_decide, 0, 2);
-    tcase_add_test(token, node_that_took_higher_token_is_ahead);
-    tcase_add_test(token, node_that_lost_key_does_not_decide);
-    tcase_add_test(token, late_grant_with_greater_number_changes_nothing);
-    tcase_add_test(token, node_that_lost_key_does_not_take_token);
-    tcase_add_test(token, hold_does_not_stand_on_node_that_lost_key);
-    tcase_add_test(token, silence_ends_it);
-    tcase_add_test(token, no_node_can_be_told);
-    tcase_add_loop_test(token, link_breaks_or_request_is_not_sent, 0, 2);
-    tcase_add_test(token, validity_is_checked_again);
-    tcase_add_test(token, clock_that_went_back_is_not_trusted);
-    tcase_add_test(token, caller_gives_up_meanwhile);
-    tcase_add_test(token, unexecuted_request_is_sent_again);
-    tcase_add_test(token, refusals_lose_as_without);
-    tcase_add_test(token, extension_keeps_token);
-    tcase_add_test(token, one_node_decides_alone);
-    tcase_add_loop_test_raise_signal(token, number_outside_its_bounds_aborts, SIGABRT, 0, 2);
-    return suite_run(suite);
 }

@@ -49,7 +49,7 @@ static void sleep_until_due(void)
     now_ns = rl_gather_due_ns(&gather);
 }
 
-START_TEST(one_write_carries_group)
+TEST(gather, one_write_carries_group)
 {
     end_and_come(RL_GATHER_HABIT, 8);
     ck_assert_uint_eq(writes, RL_GATHER_HABIT * 8);
@@ -60,17 +60,15 @@ START_TEST(one_write_carries_group)
     end_and_come(100, 2);
     ck_assert_uint_eq(writes, 100);
 }
-END_TEST
 
-START_TEST(lone_caller_waits_for_nobody)
+TEST(gather, lone_caller_waits_for_nobody)
 {
     end_and_come(1000, 1);
     ck_assert_uint_eq(writes, 1000);
     ck_assert_int_eq(rl_gather_due_ns(&gather), INT64_MAX);
 }
-END_TEST
 
-START_TEST(calls_that_end_meanwhile_join)
+TEST(gather, calls_that_end_meanwhile_join)
 {
     end_and_come(RL_GATHER_HABIT, 8);
     writes = 0;
@@ -82,9 +80,8 @@ START_TEST(calls_that_end_meanwhile_join)
     come(1);
     ck_assert_uint_eq(writes, 1);
 }
-END_TEST
 
-START_TEST(those_who_came_are_sent_in_time)
+TEST(gather, those_who_came_are_sent_in_time)
 {
     end_and_come(RL_GATHER_HABIT, 8);
     writes = 0;
@@ -99,10 +96,9 @@ START_TEST(those_who_came_are_sent_in_time)
     turn(0);
     ck_assert_uint_eq(writes, 1);
 }
-END_TEST
 
 /* One by one, each within the time. */
-START_TEST(slow_group_is_sent_in_parts)
+TEST(gather, slow_group_is_sent_in_parts)
 {
     end_and_come(RL_GATHER_HABIT, 64);
     turn(64);
@@ -122,9 +118,8 @@ START_TEST(slow_group_is_sent_in_parts)
     ck_assert_int_le(now_ns, first_ns + RL_GATHER_MAX_NS);
     ck_assert_int_gt(now_ns, first_ns + RL_GATHER_MAX_NS / 2);
 }
-END_TEST
 
-START_TEST(who_stays_away_is_not_awaited_for_long)
+TEST(gather, who_stays_away_is_not_awaited_for_long)
 {
     end_and_come(RL_GATHER_HABIT_MAX, 2);
     unsigned in_vain = 0;
@@ -142,10 +137,9 @@ START_TEST(who_stays_away_is_not_awaited_for_long)
     end_and_come(10, 2);
     ck_assert_uint_eq(writes, 10);
 }
-END_TEST
 
 /* No turn has seen it: nobody led. */
-START_TEST(old_group_is_forgotten)
+TEST(gather, old_group_is_forgotten)
 {
     end_and_come(RL_GATHER_HABIT_MAX, 8);
     turn(8);
@@ -155,20 +149,5 @@ START_TEST(old_group_is_forgotten)
     ck_assert_uint_eq(writes, 1);
     ck_assert_uint_eq(gather.away, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("gather");
-    TCase *tcase = tcase_create("gather");
-    tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, one_write_carries_group);
-    tcase_add_test(tcase, lone_caller_waits_for_nobody);
-    tcase_add_test(tcase, calls_that_end_meanwhile_join);
-    tcase_add_test(tcase, those_who_came_are_sent_in_time);
-    tcase_add_test(tcase, slow_group_is_sent_in_parts);
-    tcase_add_test(tcase, who_stays_away_is_not_awaited_for_long);
-    tcase_add_test(tcase, old_group_is_forgotten);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(gather, .set_up = set_up)

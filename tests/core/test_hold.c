@@ -13,7 +13,7 @@ static const unsigned sizes[] = {1, 2, 3, 4, 5, 7, 31, 32, 33, 63, 64};
 
 /* ---- R1: validity = ttl - (t1 - t0) - drift ------------------------------------------- */
 
-START_TEST(r1_validity_counts_from_before_first_byte)
+TEST(winning, r1_validity_counts_from_before_first_byte)
 {
     struct story story;
     story_begin(&story, 3);
@@ -27,11 +27,10 @@ START_TEST(r1_validity_counts_from_before_first_byte)
     ck_assert_int_eq(story.hold.phase, RL_HOLD_HELD);
     ck_assert_int_eq(story.hold.deadline_ns, t0_ns + VALID_NS); /* CE12: not from t1 */
 }
-END_TEST
 
 /* A majority that comes when less than a millisecond is left (which is told as 0), to the
  * nanosecond. */
-START_TEST(r1_won_too_late_is_lost)
+TEST(winning, r1_won_too_late_is_lost)
 {
     for (int64_t early = 1; early >= 0; early--) {
         struct story story;
@@ -49,10 +48,9 @@ START_TEST(r1_won_too_late_is_lost)
         ck_assert_uint_eq(all, early ? 0 : rl_all(3));
     }
 }
-END_TEST
 
 /* How long ago it was asked for nobody can tell then. */
-START_TEST(r1_lock_asked_for_before_clock_went_back_is_not_won)
+TEST(winning, r1_lock_asked_for_before_clock_went_back_is_not_won)
 {
     struct story story;
     story_begin(&story, 3);
@@ -63,10 +61,9 @@ START_TEST(r1_lock_asked_for_before_clock_went_back_is_not_won)
     ck_assert_int_eq(story.hold.deadline_ns, 0);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
-END_TEST
 
 /* CE11: all say yes, but the process slept and reads it after the TTL. */
-START_TEST(ce11_grants_read_after_ttl_are_no_lock)
+TEST(winning, ce11_grants_read_after_ttl_are_no_lock)
 {
     struct story story;
     story_begin(&story, 3);
@@ -78,10 +75,9 @@ START_TEST(ce11_grants_read_after_ttl_are_no_lock)
     ck_assert_int_eq(story.hold.phase, RL_HOLD_ENDING);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
-END_TEST
 
 /* An answer from after its node's time is a late one, even where nobody ticked. */
-START_TEST(nodes_time_is_over_to_nanosecond)
+TEST(winning, nodes_time_is_over_to_nanosecond)
 {
     for (int64_t early = 1; early >= 0; early--) {
         struct story story;
@@ -94,11 +90,10 @@ START_TEST(nodes_time_is_over_to_nanosecond)
         ck_assert_int_eq(did, early ? RL_EV_ACQUIRED : RL_EV_REFUSED);
     }
 }
-END_TEST
 
 /* ---- R2: a majority of the configured N ------------------------------------------------ */
 
-START_TEST(r2_majoritys_last_yes_wins_and_no_earlier_one)
+TEST(winning, r2_majoritys_last_yes_wins_and_no_earlier_one, .rows = SIZES)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     struct story story;
@@ -109,10 +104,9 @@ START_TEST(r2_majoritys_last_yes_wins_and_no_earlier_one)
     ck_assert_int_eq(story.hold.phase, RL_HOLD_ASKING);
     ck_assert_int_eq(answer(&story, n - needed, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
-END_TEST
 
 /* Refusals and failures together: lost with the first that makes a majority impossible. */
-START_TEST(r2_lost_as_soon_as_majority_is_impossible)
+TEST(winning, r2_lost_as_soon_as_majority_is_impossible, .rows = SIZES)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     struct story story;
@@ -127,10 +121,9 @@ START_TEST(r2_lost_as_soon_as_majority_is_impossible)
     ck_assert_int_eq(story.hold.phase, RL_HOLD_ENDING);
     ck_assert_uint_eq(rl_hold_to_ask(&story.hold), 0);
 }
-END_TEST
 
 /* Peer case 11, CE23: two of five can be reached; both would grant. */
-START_TEST(ce23_too_few_are_able)
+TEST(winning, ce23_too_few_are_able)
 {
     struct story story;
     story_begin(&story, 5);
@@ -141,9 +134,8 @@ START_TEST(ce23_too_few_are_able)
     ck_assert_uint_eq(send_releases(&story, NULL), 0);
     ck_assert(settled(&story));
 }
-END_TEST
 
-START_TEST(r2_just_enough_are_able)
+TEST(winning, r2_just_enough_are_able)
 {
     struct story story;
     story_begin(&story, 5);
@@ -154,10 +146,9 @@ START_TEST(r2_just_enough_are_able)
     answer(&story, 2, RL_ACQUIRE, YES);
     ck_assert_int_eq(answer(&story, 4, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
-END_TEST
 
 /* CE13, peer case 5: an even split is a loss at once, never a hang. */
-START_TEST(ce13_even_split_is_lost)
+TEST(winning, ce13_even_split_is_lost)
 {
     for (unsigned n = 2; n <= 64; n += 2) {
         struct story story;
@@ -171,10 +162,9 @@ START_TEST(ce13_even_split_is_lost)
         ck_assert_int_eq(did, RL_EV_REFUSED);
     }
 }
-END_TEST
 
 /* Peer case 21: the majority is enough; an error beside it is not worth a thought. */
-START_TEST(majority_and_error_are_success)
+TEST(winning, majority_and_error_are_success)
 {
     struct story story;
     story_begin(&story, 3);
@@ -183,9 +173,8 @@ START_TEST(majority_and_error_are_success)
     ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), 0);
     ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
-END_TEST
 
-START_TEST(request_that_could_not_be_queued_has_failed)
+TEST(winning, request_that_could_not_be_queued_has_failed)
 {
     struct story story;
     story_begin(&story, 3);
@@ -195,10 +184,9 @@ START_TEST(request_that_could_not_be_queued_has_failed)
     ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_ACQUIRE, story.now_ns), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0)); /* R4: only where bytes went */
 }
-END_TEST
 
 /* A node that was down from the start can't fail a second time. */
-START_TEST(node_fails_once)
+TEST(winning, node_fails_once)
 {
     struct story story;
     story_begin(&story, 5);
@@ -208,21 +196,19 @@ START_TEST(node_fails_once)
         ck_assert_int_eq(rl_hold_unsent(&story.hold, 4, RL_ACQUIRE, story.now_ns), 0);
     ck_assert_uint_eq(story.hold.ask.failed, NODES(4));
 }
-END_TEST
 
 /* ---- R3: one attempt, one token, one acquire a node ------------------------------------ */
 
-START_TEST(r3_token_is_asked_for_once_while_asking)
+TEST(once, r3_token_is_asked_for_once_while_asking, .signal = SIGABRT)
 {
     struct story story;
     story_begin(&story, 3);
     ask(&story);
     rl_hold_ask(&story.hold, story.now_ns, story.now_ns + MS, rl_all(3), -1);
 }
-END_TEST
 
 /* CE16: a retry with the token of a lost attempt. */
-START_TEST(ce16_lost_token_is_never_asked_for_again)
+TEST(once, ce16_lost_token_is_never_asked_for_again, .signal = SIGABRT)
 {
     struct story story;
     story_begin(&story, 3);
@@ -231,27 +217,24 @@ START_TEST(ce16_lost_token_is_never_asked_for_again)
     ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, NO), RL_EV_REFUSED);
     rl_hold_ask(&story.hold, story.now_ns, story.now_ns + MS, rl_all(3), -1);
 }
-END_TEST
 
-START_TEST(r3_token_that_is_held_is_not_asked_for)
+TEST(once, r3_token_that_is_held_is_not_asked_for, .signal = SIGABRT)
 {
     struct story story;
     story_hold(&story, 3);
     rl_hold_ask(&story.hold, story.now_ns, story.now_ns + MS, rl_all(3), -1);
 }
-END_TEST
 
-START_TEST(r3_no_second_acquire_while_one_is_unanswered)
+TEST(once, r3_no_second_acquire_while_one_is_unanswered, .signal = SIGABRT)
 {
     struct story story;
     story_begin(&story, 3);
     ask(&story);
     rl_hold_sent(&story.hold, 0, 0, RL_ACQUIRE, true);
 }
-END_TEST
 
 /* Certainly not executed (NOSCRIPT): sent again, and its vote counts once. */
-START_TEST(r3_only_unexecuted_request_is_resent)
+TEST(once, r3_only_unexecuted_request_is_resent)
 {
     struct story story;
     story_begin(&story, 3);
@@ -263,13 +246,12 @@ START_TEST(r3_only_unexecuted_request_is_resent)
     ck_assert_uint_eq(rl_hold_to_ask(&story.hold), NODES(1, 2));
     ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
-END_TEST
 
 /* ---- R4, R5: what is not a grant, and where it is rolled back -------------------------- */
 
 /* To the granting, the silent, the failing and the lost one; not to the one that refused,
  * nor to the one that was never written to. */
-START_TEST(r4_lost_round_is_released_wherever_byte_went)
+TEST(losing, r4_lost_round_is_released_wherever_byte_went)
 {
     struct story story;
     uint64_t other;
@@ -294,10 +276,9 @@ START_TEST(r4_lost_round_is_released_wherever_byte_went)
     answer(&story, 3, RL_RELEASE, NO);
     ck_assert(settled(&story));
 }
-END_TEST
 
 /* R5: an error, silence or a broken link is no vote for us, and may yet have taken the key. */
-START_TEST(r5_unknown_answer_is_no_grant)
+TEST(losing, r5_unknown_answer_is_no_grant)
 {
     struct story story;
     story_begin(&story, 3);
@@ -307,9 +288,8 @@ START_TEST(r5_unknown_answer_is_no_grant)
     ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, FAILED), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
-END_TEST
 
-START_TEST(r5_silence_is_no_grant)
+TEST(losing, r5_silence_is_no_grant)
 {
     struct story story;
     story_begin(&story, 3);
@@ -320,10 +300,9 @@ START_TEST(r5_silence_is_no_grant)
     ck_assert_int_eq(pass(&story, 1), 0); /* once */
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
-END_TEST
 
 /* A link that was lost once does not take a second vote away. */
-START_TEST(lost_link_fails_once)
+TEST(losing, lost_link_fails_once)
 {
     struct story story;
     story_begin(&story, 5);
@@ -334,11 +313,10 @@ START_TEST(lost_link_fails_once)
     ck_assert_uint_eq(rl_count(story.hold.ask.failed), 2);
     ck_assert_int_eq(lose(&story, 2), RL_EV_REFUSED);
 }
-END_TEST
 
 /* ---- late answers ---------------------------------------------------------------------- */
 
-START_TEST(late_grants_join_and_never_lengthen)
+TEST(losing, late_grants_join_and_never_lengthen)
 {
     struct story story;
     story_hold(&story, 5);
@@ -352,10 +330,9 @@ START_TEST(late_grants_join_and_never_lengthen)
     release(&story, false);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(5)); /* they are released too */
 }
-END_TEST
 
 /* R7: after a loss a grant changes nothing; its release is behind it. */
-START_TEST(r7_grants_after_loss_revive_nothing)
+TEST(losing, r7_grants_after_loss_revive_nothing)
 {
     struct story story;
     story_begin(&story, 5);
@@ -374,10 +351,9 @@ START_TEST(r7_grants_after_loss_revive_nothing)
     answer(&story, 4, RL_RELEASE, YES);
     ck_assert(settled(&story));
 }
-END_TEST
 
 /* Peer case 18: cancelled, and the quorum arrives: released, not leaked. */
-START_TEST(given_up_while_asking)
+TEST(losing, given_up_while_asking)
 {
     struct story story;
     story_begin(&story, 3);
@@ -387,42 +363,4 @@ START_TEST(given_up_while_asking)
     ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), 0);
     ck_assert_int_eq(story.hold.phase, RL_HOLD_ENDING);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("hold");
-    TCase *win = tcase_create("winning");
-    tcase_add_test(win, r1_validity_counts_from_before_first_byte);
-    tcase_add_test(win, r1_won_too_late_is_lost);
-    tcase_add_test(win, r1_lock_asked_for_before_clock_went_back_is_not_won);
-    tcase_add_test(win, ce11_grants_read_after_ttl_are_no_lock);
-    tcase_add_test(win, nodes_time_is_over_to_nanosecond);
-    tcase_add_loop_test(win, r2_majoritys_last_yes_wins_and_no_earlier_one, 0, SIZES);
-    tcase_add_loop_test(win, r2_lost_as_soon_as_majority_is_impossible, 0, SIZES);
-    tcase_add_test(win, ce23_too_few_are_able);
-    tcase_add_test(win, r2_just_enough_are_able);
-    tcase_add_test(win, ce13_even_split_is_lost);
-    tcase_add_test(win, majority_and_error_are_success);
-    tcase_add_test(win, request_that_could_not_be_queued_has_failed);
-    tcase_add_test(win, node_fails_once);
-    suite_add_tcase(suite, win);
-    TCase *once = tcase_create("once");
-    tcase_add_test_raise_signal(once, r3_token_is_asked_for_once_while_asking, SIGABRT);
-    tcase_add_test_raise_signal(once, ce16_lost_token_is_never_asked_for_again, SIGABRT);
-    tcase_add_test_raise_signal(once, r3_token_that_is_held_is_not_asked_for, SIGABRT);
-    tcase_add_test_raise_signal(once, r3_no_second_acquire_while_one_is_unanswered, SIGABRT);
-    tcase_add_test(once, r3_only_unexecuted_request_is_resent);
-    suite_add_tcase(suite, once);
-    TCase *lost = tcase_create("losing");
-    tcase_add_test(lost, r4_lost_round_is_released_wherever_byte_went);
-    tcase_add_test(lost, r5_unknown_answer_is_no_grant);
-    tcase_add_test(lost, r5_silence_is_no_grant);
-    tcase_add_test(lost, lost_link_fails_once);
-    tcase_add_test(lost, late_grants_join_and_never_lengthen);
-    tcase_add_test(lost, r7_grants_after_loss_revive_nothing);
-    tcase_add_test(lost, given_up_while_asking);
-    suite_add_tcase(suite, lost);
-    return suite_run(suite);
 }

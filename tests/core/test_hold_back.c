@@ -22,7 +22,7 @@ static void hold_without_last(struct story *story, unsigned n)
     ck_assert_int_eq(story->hold.phase, RL_HOLD_HELD);
 }
 
-START_TEST(r8_node_that_comes_back_is_filled_in_at_once)
+TEST(back, r8_node_that_comes_back_is_filled_in_at_once)
 {
     struct story story;
     hold_without_last(&story, 3);
@@ -38,9 +38,8 @@ START_TEST(r8_node_that_comes_back_is_filled_in_at_once)
     ck_assert_int_eq(rl_hold_void(&story.hold, 0, story.now_ns), 0);
     ck_assert_int_eq(rl_hold_void(&story.hold, 1, story.now_ns), RL_EV_LOST);
 }
-END_TEST
 
-START_TEST(r8_node_that_may_have_lost_it_is_filled_in_as_well)
+TEST(back, r8_node_that_may_have_lost_it_is_filled_in_as_well)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -48,20 +47,18 @@ START_TEST(r8_node_that_may_have_lost_it_is_filled_in_as_well)
     ck_assert_int_eq(back(&story, NODES(0, 1), NODES(1)), RL_DO_RETAKE);
     ck_assert_uint_eq(story.hold.retake, NODES(1));
 }
-END_TEST
 
 /* A majority has lost it together: it is not ours for sure any more. */
-START_TEST(r8_nothing_is_filled_in_without_majority_that_has_it)
+TEST(back, r8_nothing_is_filled_in_without_majority_that_has_it)
 {
     struct story story;
     story_hold_all(&story, 3);
     ck_assert_int_eq(back(&story, NODES(0, 1), NODES(0, 1)), 0);
     ck_assert_uint_eq(story.hold.retake | story.hold.back, 0);
 }
-END_TEST
 
 /* Another's key stands there, or nobody knows: it may be sent again when it comes back again. */
-START_TEST(r8_what_it_says_is_no_loss)
+TEST(back, r8_what_it_says_is_no_loss, .rows = 2)
 {
     struct story story;
     hold_without_last(&story, 3);
@@ -72,9 +69,8 @@ START_TEST(r8_what_it_says_is_no_loss)
     ck_assert_uint_eq(story.hold.retake, 0);
     ck_assert_int_eq(back(&story, NODES(2), 0), RL_DO_RETAKE);
 }
-END_TEST
 
-START_TEST(r8_nothing_comes_back_to_lock_that_is_over)
+TEST(back, r8_nothing_comes_back_to_lock_that_is_over, .rows = 3)
 {
     struct story story;
     hold_without_last(&story, 3);
@@ -85,9 +81,8 @@ START_TEST(r8_nothing_comes_back_to_lock_that_is_over)
     ck_assert_int_eq(back(&story, NODES(2), 0), _i == 1 ? RL_DO_RETAKE : 0);
     ck_assert_uint_eq(story.hold.retake, _i == 1 ? NODES(2) : 0);
 }
-END_TEST
 
-START_TEST(r8_nothing_comes_back_after_release_was_called)
+TEST(back, r8_nothing_comes_back_after_release_was_called, .rows = 2)
 {
     struct story story;
     hold_without_last(&story, 3);
@@ -95,10 +90,9 @@ START_TEST(r8_nothing_comes_back_after_release_was_called)
     ck_assert_int_eq(back(&story, rl_all(3), rl_all(3)), 0);
     ck_assert_uint_eq(story.hold.retake | story.hold.back, 0);
 }
-END_TEST
 
 /* It is followed by the release, on its own link. */
-START_TEST(r8_release_follows_what_was_filled_in)
+TEST(back, r8_release_follows_what_was_filled_in)
 {
     struct story story;
     hold_without_last(&story, 3);
@@ -113,11 +107,10 @@ START_TEST(r8_release_follows_what_was_filled_in)
     }
     ck_assert(settled(&story));
 }
-END_TEST
 
 /* Before a majority has confirmed the lock nothing is filled in; then those that are not asked
  * in the round are. */
-START_TEST(r8_open_round_is_waited_for)
+TEST(back, r8_open_round_is_waited_for, .rows = 2)
 {
     struct story story;
     story_begin(&story, 5);
@@ -135,9 +128,8 @@ START_TEST(r8_open_round_is_waited_for)
         ck_assert_uint_eq(story.hold.retake | story.hold.back, 0);
     }
 }
-END_TEST
 
-START_TEST(r8_node_that_is_asked_after_all_is_not_filled_in)
+TEST(back, r8_node_that_is_asked_after_all_is_not_filled_in)
 {
     struct story story;
     story_begin(&story, 3);
@@ -148,10 +140,9 @@ START_TEST(r8_node_that_is_asked_after_all_is_not_filled_in)
     ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_EV_ACQUIRED | RL_DO_RETAKE);
     ck_assert_uint_eq(story.hold.retake, NODES(2));
 }
-END_TEST
 
 /* What is filled in under the old deadline ends then: so it waits for the new one. */
-START_TEST(r8_open_extension_is_waited_for)
+TEST(back, r8_open_extension_is_waited_for, .rows = 2)
 {
     struct story story;
     hold_without_last(&story, 3);
@@ -165,10 +156,9 @@ START_TEST(r8_open_extension_is_waited_for)
     ck_assert_int_eq(did, (_i ? RL_EV_NOT_EXTENDED : RL_EV_EXTENDED) | RL_DO_RETAKE);
     ck_assert_uint_eq(story.hold.retake, NODES(2));
 }
-END_TEST
 
 /* Its yes counts in no round, and tells nothing of a deadline that has grown since. */
-START_TEST(r8_what_is_filled_in_is_no_vote)
+TEST(back, r8_what_is_filled_in_is_no_vote, .rows = 2)
 {
     struct story story;
     hold_without_last(&story, 3);
@@ -185,10 +175,9 @@ START_TEST(r8_what_is_filled_in_is_no_vote)
         ck_assert_int_eq(rl_hold_void(&story.hold, 0, story.now_ns), RL_EV_LOST);
     }
 }
-END_TEST
 
 /* Sent again beside an extension, since its script was unknown: of the old deadline, too. */
-START_TEST(r8_what_is_filled_in_beside_extension_is_of_old_deadline)
+TEST(back, r8_what_is_filled_in_beside_extension_is_of_old_deadline)
 {
     struct story story;
     hold_without_last(&story, 3);
@@ -204,10 +193,9 @@ START_TEST(r8_what_is_filled_in_beside_extension_is_of_old_deadline)
     ck_assert_int_eq(answer(&story, 2, RL_EXTEND_OR_SET, YES), 0);
     ck_assert_int_eq(rl_hold_void(&story.hold, 0, story.now_ns), RL_EV_LOST);
 }
-END_TEST
 
 /* In the next round it has a vote like any other. */
-START_TEST(r8_what_was_filled_in_votes_in_next_round)
+TEST(back, r8_what_was_filled_in_votes_in_next_round)
 {
     struct story story;
     hold_without_last(&story, 3);
@@ -219,10 +207,9 @@ START_TEST(r8_what_was_filled_in_votes_in_next_round)
     answer(&story, 0, RL_EXTEND, YES);
     ck_assert_int_eq(answer(&story, 2, RL_EXTEND, YES), RL_EV_EXTENDED);
 }
-END_TEST
 
 /* Who has it by a text does not know whether it was released meanwhile, before it extends it. */
-START_TEST(r8_attached_lock_is_filled_in_once_it_was_extended)
+TEST(back, r8_attached_lock_is_filled_in_once_it_was_extended)
 {
     struct story story;
     story_begin(&story, 3);
@@ -236,10 +223,9 @@ START_TEST(r8_attached_lock_is_filled_in_once_it_was_extended)
     ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
     ck_assert_int_eq(back(&story, NODES(2), 0), RL_DO_RETAKE);
 }
-END_TEST
 
 /* Its votes are void again before the round is over. */
-START_TEST(r8_node_that_is_gone_again_is_not_filled_in)
+TEST(back, r8_node_that_is_gone_again_is_not_filled_in)
 {
     struct story story;
     hold_without_last(&story, 3);
@@ -249,28 +235,4 @@ START_TEST(r8_node_that_is_gone_again_is_not_filled_in)
     rl_hold_void(&story.hold, 2, story.now_ns);
     answer(&story, 0, RL_EXTEND, YES);
     ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("hold_back");
-    TCase *tests = tcase_create("back");
-    tcase_add_test(tests, r8_node_that_comes_back_is_filled_in_at_once);
-    tcase_add_test(tests, r8_node_that_may_have_lost_it_is_filled_in_as_well);
-    tcase_add_test(tests, r8_nothing_is_filled_in_without_majority_that_has_it);
-    tcase_add_loop_test(tests, r8_what_it_says_is_no_loss, 0, 2);
-    tcase_add_loop_test(tests, r8_nothing_comes_back_to_lock_that_is_over, 0, 3);
-    tcase_add_loop_test(tests, r8_nothing_comes_back_after_release_was_called, 0, 2);
-    tcase_add_test(tests, r8_release_follows_what_was_filled_in);
-    tcase_add_loop_test(tests, r8_open_round_is_waited_for, 0, 2);
-    tcase_add_test(tests, r8_node_that_is_asked_after_all_is_not_filled_in);
-    tcase_add_loop_test(tests, r8_open_extension_is_waited_for, 0, 2);
-    tcase_add_loop_test(tests, r8_what_is_filled_in_is_no_vote, 0, 2);
-    tcase_add_test(tests, r8_what_is_filled_in_beside_extension_is_of_old_deadline);
-    tcase_add_test(tests, r8_what_was_filled_in_votes_in_next_round);
-    tcase_add_test(tests, r8_attached_lock_is_filled_in_once_it_was_extended);
-    tcase_add_test(tests, r8_node_that_is_gone_again_is_not_filled_in);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
 }

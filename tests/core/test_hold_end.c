@@ -18,7 +18,7 @@ static void give_up(struct story *story, unsigned n)
 
 /* ---- what the caller of release is told ------------------------------------------------ */
 
-START_TEST(released_at_quorum)
+TEST(told, released_at_quorum)
 {
     struct story story;
     story_hold_all(&story, 5);
@@ -37,10 +37,9 @@ START_TEST(released_at_quorum)
     ck_assert(settled(&story));
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK); /* for good */
 }
-END_TEST
 
 /* Peer case 48: too few of them still had it. */
-START_TEST(expired_as_soon_as_that_is_certain)
+TEST(told, expired_as_soon_as_that_is_certain)
 {
     struct story story;
     give_up(&story, 5);
@@ -50,9 +49,8 @@ START_TEST(expired_as_soon_as_that_is_certain)
     ck_assert_int_eq(answer(&story, 3, RL_RELEASE, NO), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EEXPIRED);
 }
-END_TEST
 
-START_TEST(unknown_as_soon_as_that_is_certain)
+TEST(told, unknown_as_soon_as_that_is_certain)
 {
     struct story story;
     give_up(&story, 5);
@@ -61,9 +59,8 @@ START_TEST(unknown_as_soon_as_that_is_certain)
     ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_RELEASE, story.now_ns), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EUNCONFIRMED);
 }
-END_TEST
 
-START_TEST(silence_makes_it_unknown)
+TEST(told, silence_makes_it_unknown)
 {
     struct story story;
     give_up(&story, 3);
@@ -74,11 +71,10 @@ START_TEST(silence_makes_it_unknown)
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), INT64_MAX);
     ck_assert_int_eq(pass(&story, 1), 0); /* once */
 }
-END_TEST
 
 /* What is done is done, however late it is read: only time that nobody answers ends the round.
  * An answer to an older request does not end it either. */
-START_TEST(late_answer_to_release)
+TEST(told, late_answer_to_release)
 {
     struct story story;
     story_hold(&story, 3);
@@ -90,10 +86,9 @@ START_TEST(late_answer_to_release)
     ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
 }
-END_TEST
 
 /* A node that refused the lock is clear of it: two of three rid of it is enough. */
-START_TEST(nodes_that_never_had_it_are_rid_of_it)
+TEST(told, nodes_that_never_had_it_are_rid_of_it)
 {
     struct story story;
     story_hold(&story, 3);
@@ -103,10 +98,9 @@ START_TEST(nodes_that_never_had_it_are_rid_of_it)
     ck_assert_int_eq(answer(&story, 1, RL_RELEASE, YES), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
 }
-END_TEST
 
 /* ... unless somebody said that it was gone: then the others are heard too. */
-START_TEST(doubt_waits_for_all_answers)
+TEST(told, doubt_waits_for_all_answers)
 {
     struct story story;
     story_hold(&story, 5);
@@ -119,10 +113,9 @@ START_TEST(doubt_waits_for_all_answers)
     ck_assert_int_eq(answer(&story, 2, RL_RELEASE, NO), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_EEXPIRED);
 }
-END_TEST
 
 /* ... but not when a majority has said that it was ours. */
-START_TEST(majority_ends_doubt)
+TEST(told, majority_ends_doubt)
 {
     struct story story;
     give_up(&story, 5);
@@ -132,9 +125,8 @@ START_TEST(majority_ends_doubt)
     ck_assert_int_eq(answer(&story, 3, RL_RELEASE, YES), RL_EV_RELEASED); /* 4 is silent */
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
 }
-END_TEST
 
-START_TEST(doubt_and_failure)
+TEST(told, doubt_and_failure)
 {
     struct story story;
     give_up(&story, 5);
@@ -145,10 +137,9 @@ START_TEST(doubt_and_failure)
     ck_assert_int_eq(answer(&story, 4, RL_RELEASE, FAILED), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK); /* three are rid of it */
 }
-END_TEST
 
 /* The silent ones fail; the one that never had it does not. */
-START_TEST(doubt_and_silence)
+TEST(told, doubt_and_silence)
 {
     struct story story;
     story_hold(&story, 5);
@@ -161,10 +152,9 @@ START_TEST(doubt_and_silence)
     ck_assert_int_eq(pass(&story, NODE_MS), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK); /* 0, 1 and 4 */
 }
-END_TEST
 
 /* The majority was lost before release was called, and that is known. */
-START_TEST(expired_before_anything_is_sent)
+TEST(told, expired_before_anything_is_sent)
 {
     struct story story;
     story_hold(&story, 3);
@@ -179,9 +169,8 @@ START_TEST(expired_before_anything_is_sent)
     ck_assert_uint_eq(send_releases(&story, NULL), 0);
     ck_assert(settled(&story));
 }
-END_TEST
 
-START_TEST(nobody_waits)
+TEST(told, nobody_waits)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -191,10 +180,9 @@ START_TEST(nobody_waits)
         ck_assert_int_eq(answer(&story, node, RL_RELEASE, YES), 0);
     ck_assert(settled(&story));
 }
-END_TEST
 
 /* Of a node's two links one breaks: the other may yet tell. */
-START_TEST(broken_link_beside_one_that_owes)
+TEST(told, broken_link_beside_one_that_owes)
 {
     for (unsigned broken = 0; broken < RL_SLOTS; broken++) {
         struct story story;
@@ -215,10 +203,9 @@ START_TEST(broken_link_beside_one_that_owes)
         ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
     }
 }
-END_TEST
 
 /* The acquire's link breaks before the release went down it: it still will be. */
-START_TEST(broken_link_that_carried_no_release)
+TEST(told, broken_link_that_carried_no_release)
 {
     struct story story;
     story_hold(&story, 3);
@@ -227,11 +214,10 @@ START_TEST(broken_link_that_carried_no_release)
     ck_assert_uint_eq(story.hold.release.failed, 0);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
-END_TEST
 
 /* It is said again, by the next link, and its round goes on: until that is answered, can't be
  * made, or takes too long. */
-START_TEST(both_links_broken)
+TEST(told, both_links_broken)
 {
     struct story story;
     give_up(&story, 3);
@@ -244,10 +230,9 @@ START_TEST(both_links_broken)
     pass_ns(&story, NODE_MS * MS);
     ck_assert_uint_eq(story.hold.release.failed, rl_all(3));
 }
-END_TEST
 
 /* The first one may have done it before its answer got lost. */
-START_TEST(gone_already_by_release_whose_answer_got_lost)
+TEST(told, gone_already_by_release_whose_answer_got_lost)
 {
     struct story story;
     give_up(&story, 3);
@@ -258,7 +243,6 @@ START_TEST(gone_already_by_release_whose_answer_got_lost)
     ck_assert_int_eq(answer(&story, 1, RL_RELEASE, NO), RL_EV_RELEASED);
     ck_assert_int_eq(rl_hold_release_result(&story.hold), REDLOCK_OK);
 }
-END_TEST
 
 /* Every order of every answer, for small N: one verdict, and one that is true. */
 static void every_release(struct story *story, uint64_t left, unsigned *yes, unsigned *no)
@@ -292,7 +276,7 @@ static void every_release(struct story *story, uint64_t left, unsigned *yes, uns
     }
 }
 
-START_TEST(every_release_has_one_verdict)
+TEST(told, every_release_has_one_verdict, .first = 1, .rows = 6)
 {
     struct story story;
     unsigned yes = 0, no = 0;
@@ -301,12 +285,11 @@ START_TEST(every_release_has_one_verdict)
     send_releases(&story, NULL);
     every_release(&story, rl_all((unsigned)_i), &yes, &no);
 }
-END_TEST
 
 /* ---- R4: behind the acquire, down every link that owes an answer ----------------------- */
 
 /* The acquire's link drains: one release follows it there, another goes down the new link. */
-START_TEST(r4_down_draining_link_and_new_one)
+TEST(sent, r4_down_draining_link_and_new_one)
 {
     struct story story;
     uint64_t other;
@@ -329,10 +312,9 @@ START_TEST(r4_down_draining_link_and_new_one)
     answer(&story, 2, RL_RELEASE, YES);
     ck_assert(settled(&story));
 }
-END_TEST
 
 /* An extension and a retake are followed likewise: either may make the key live on. */
-START_TEST(r4_behind_extensions_and_retakes)
+TEST(sent, r4_behind_extensions_and_retakes)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -347,9 +329,8 @@ START_TEST(r4_behind_extensions_and_retakes)
     ck_assert_uint_eq(send_releases(&story, &other), rl_all(3));
     ck_assert_uint_eq(other, NODES(2));
 }
-END_TEST
 
-START_TEST(r4_no_taking_after_end)
+TEST(sent, r4_no_taking_after_end, .signal = SIGABRT)
 {
     struct story story;
     story_hold(&story, 3);
@@ -357,18 +338,16 @@ START_TEST(r4_no_taking_after_end)
     release(&story, false);
     rl_hold_sent(&story.hold, 0, 1, RL_EXTEND_OR_SET, true);
 }
-END_TEST
 
-START_TEST(no_release_before_end)
+TEST(sent, no_release_before_end, .signal = SIGABRT)
 {
     struct story story;
     story_hold(&story, 3);
     ck_assert(!rl_hold_wants_release(&story.hold, 0, 0, true));
     rl_hold_sent(&story.hold, 0, 0, RL_RELEASE, true);
 }
-END_TEST
 
-START_TEST(no_second_release_while_one_is_unanswered)
+TEST(sent, no_second_release_while_one_is_unanswered, .signal = SIGABRT)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -376,83 +355,40 @@ START_TEST(no_second_release_while_one_is_unanswered)
     send_releases(&story, NULL);
     rl_hold_sent(&story.hold, 0, 0, RL_RELEASE, true);
 }
-END_TEST
 
-START_TEST(released_twice)
+TEST(sent, released_twice, .signal = SIGABRT)
 {
     struct story story;
     story_hold(&story, 3);
     release(&story, false);
     release(&story, false);
 }
-END_TEST
 
-START_TEST(released_before_it_was_asked_for)
+TEST(sent, released_before_it_was_asked_for, .signal = SIGABRT)
 {
     struct story story;
     story_begin(&story, 3);
     release(&story, false);
 }
-END_TEST
 
-START_TEST(answer_that_nobody_owes)
+TEST(sent, answer_that_nobody_owes, .signal = SIGABRT)
 {
     struct story story;
     story_hold_all(&story, 3);
     answer(&story, 0, RL_EXTEND, YES);
 }
-END_TEST
 
-START_TEST(releases_answer_that_nobody_owes)
+TEST(sent, releases_answer_that_nobody_owes, .signal = SIGABRT)
 {
     struct story story;
     story_hold_all(&story, 3);
     answer(&story, 0, RL_RELEASE, YES);
 }
-END_TEST
 
-START_TEST(result_before_its_time)
+TEST(told, result_before_its_time, .signal = SIGABRT)
 {
     struct story story;
     story_hold_all(&story, 3);
     release(&story, true);
     rl_hold_release_result(&story.hold);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("hold_end");
-    TCase *told = tcase_create("told");
-    tcase_add_test(told, released_at_quorum);
-    tcase_add_test(told, expired_as_soon_as_that_is_certain);
-    tcase_add_test(told, unknown_as_soon_as_that_is_certain);
-    tcase_add_test(told, silence_makes_it_unknown);
-    tcase_add_test(told, late_answer_to_release);
-    tcase_add_test(told, nodes_that_never_had_it_are_rid_of_it);
-    tcase_add_test(told, doubt_waits_for_all_answers);
-    tcase_add_test(told, majority_ends_doubt);
-    tcase_add_test(told, doubt_and_failure);
-    tcase_add_test(told, doubt_and_silence);
-    tcase_add_test(told, expired_before_anything_is_sent);
-    tcase_add_test(told, nobody_waits);
-    tcase_add_test(told, broken_link_beside_one_that_owes);
-    tcase_add_test(told, broken_link_that_carried_no_release);
-    tcase_add_test(told, both_links_broken);
-    tcase_add_test(told, gone_already_by_release_whose_answer_got_lost);
-    tcase_add_loop_test(told, every_release_has_one_verdict, 1, 6);
-    tcase_add_test_raise_signal(told, result_before_its_time, SIGABRT);
-    suite_add_tcase(suite, told);
-    TCase *sent = tcase_create("sent");
-    tcase_add_test(sent, r4_down_draining_link_and_new_one);
-    tcase_add_test(sent, r4_behind_extensions_and_retakes);
-    tcase_add_test_raise_signal(sent, r4_no_taking_after_end, SIGABRT);
-    tcase_add_test_raise_signal(sent, no_release_before_end, SIGABRT);
-    tcase_add_test_raise_signal(sent, no_second_release_while_one_is_unanswered, SIGABRT);
-    tcase_add_test_raise_signal(sent, released_twice, SIGABRT);
-    tcase_add_test_raise_signal(sent, released_before_it_was_asked_for, SIGABRT);
-    tcase_add_test_raise_signal(sent, answer_that_nobody_owes, SIGABRT);
-    tcase_add_test_raise_signal(sent, releases_answer_that_nobody_owes, SIGABRT);
-    suite_add_tcase(suite, sent);
-    return suite_run(suite);
 }

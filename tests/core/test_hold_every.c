@@ -146,7 +146,7 @@ static const struct {
 };
 #define WORLDS ((int)(sizeof(worlds) / sizeof(worlds[0])))
 
-START_TEST(every_state_of_small_world)
+TEST(states, every_state_of_small_world, .rows = WORLDS)
 {
     const struct space *space = &worlds[_i].space;
     struct found found = search(space);
@@ -156,23 +156,12 @@ START_TEST(every_state_of_small_world)
                   found.did, found.states);
     ck_assert_uint_gt(found.states, 1000);
 }
-END_TEST
 
 /* The search does find what there is to be found: masters that forget are beyond a lease. */
-START_TEST(masters_that_forget_are_found_out)
+TEST(states, masters_that_forget_are_found_out)
 {
     struct space space = {.name = "amnesia", .holds = 2, .n = 3, SHORT, .amnesia = true};
     ck_assert_ptr_nonnull(search(&space).wrong);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("hold_every");
-    TCase *tcase = tcase_create("states");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, every_state_of_small_world, 0, WORLDS);
-    tcase_add_test(tcase, masters_that_forget_are_found_out);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(states, .timeout_s = 60)

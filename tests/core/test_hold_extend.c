@@ -10,7 +10,7 @@
 
 /* ---- R6: from its own t0, by a majority, before it runs out ---------------------------- */
 
-START_TEST(r6_extension_counts_from_its_own_t0)
+TEST(extension, r6_extension_counts_from_its_own_t0)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -28,12 +28,11 @@ START_TEST(r6_extension_counts_from_its_own_t0)
     ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), 0);
     ck_assert_int_eq(story.hold.deadline_ns, t0_ns + VALID_NS);
 }
-END_TEST
 
 /* CE17: the majority's last yes at the moment the old validity is told as 0 (the last
  * millisecond of it), or a nanosecond before. Somebody may have held it in between: dead,
  * released everywhere, never back. */
-START_TEST(ce17_late_extension_is_end)
+TEST(extension, ce17_late_extension_is_end)
 {
     for (int64_t early = 1; early >= 0; early--) {
         struct story story;
@@ -52,10 +51,9 @@ START_TEST(ce17_late_extension_is_end)
         ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
     }
 }
-END_TEST
 
 /* The clock went back: before the extension is asked for, or before its answer. */
-START_TEST(r6_lock_held_before_clock_went_back_is_not_extended)
+TEST(extension, r6_lock_held_before_clock_went_back_is_not_extended, .rows = 2)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -75,9 +73,8 @@ START_TEST(r6_lock_held_before_clock_went_back_is_not_extended)
     ck_assert_int_eq(story.hold.deadline_ns, 0);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
-END_TEST
 
-START_TEST(r6_time_runs_out_while_extending)
+TEST(extension, r6_time_runs_out_while_extending)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -89,9 +86,8 @@ START_TEST(r6_time_runs_out_while_extending)
     ck_assert_int_eq(pass(&story, 500), 0); /* once */
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), INT64_MAX);
 }
-END_TEST
 
-START_TEST(r6_no_extension_begins_too_late)
+TEST(extension, r6_no_extension_begins_too_late)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -100,10 +96,9 @@ START_TEST(r6_no_extension_begins_too_late)
     ck_assert_uint_eq(rl_hold_to_extend(&story.hold), 0);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
-END_TEST
 
 /* R7: ended is ended. */
-START_TEST(r7_dead_are_not_extended)
+TEST(extension, r7_dead_are_not_extended, .signal = SIGABRT)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -111,9 +106,8 @@ START_TEST(r7_dead_are_not_extended)
     extend(&story, TTL_MS);
     extend(&story, TTL_MS);
 }
-END_TEST
 
-START_TEST(r6_shorter_one_never_shortens)
+TEST(extension, r6_shorter_one_never_shortens)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -123,10 +117,9 @@ START_TEST(r6_shorter_one_never_shortens)
     ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
     ck_assert_int_eq(story.hold.deadline_ns, old_ns);
 }
-END_TEST
 
 /* Failures prove nothing: the old deadline stands, and it may be tried again. */
-START_TEST(r6_failed_round_leaves_old_deadline)
+TEST(extension, r6_failed_round_leaves_old_deadline)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -143,9 +136,8 @@ START_TEST(r6_failed_round_leaves_old_deadline)
     ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
     ck_assert_int_eq(story.hold.deadline_ns, story.now_ns + VALID_NS);
 }
-END_TEST
 
-START_TEST(r6_silent_round_leaves_old_deadline)
+TEST(extension, r6_silent_round_leaves_old_deadline)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -156,9 +148,8 @@ START_TEST(r6_silent_round_leaves_old_deadline)
     ck_assert_int_eq(story.hold.phase, RL_HOLD_HELD);
     ck_assert_int_eq(rl_hold_next_ns(&story.hold), INT64_MAX);
 }
-END_TEST
 
-START_TEST(too_few_are_able_to_extend)
+TEST(extension, too_few_are_able_to_extend)
 {
     struct story story;
     story_hold_all(&story, 5);
@@ -168,10 +159,9 @@ START_TEST(too_few_are_able_to_extend)
     story.able = rl_all(5);
     ck_assert_int_eq(extend(&story, TTL_MS), 0); /* they are back */
 }
-END_TEST
 
 /* Peer case 27: a majority says that the key is gone: certain, so over at once. */
-START_TEST(majority_has_lost_it)
+TEST(extension, majority_has_lost_it)
 {
     struct story story;
     story_hold_all(&story, 5);
@@ -181,10 +171,9 @@ START_TEST(majority_has_lost_it)
     ck_assert_int_eq(answer(&story, 2, RL_EXTEND, NO), RL_EV_LOST);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(3, 4));
 }
-END_TEST
 
 /* Some have lost it and the others say nothing: not extended, and not certain. */
-START_TEST(refusals_and_failures_are_not_end)
+TEST(extension, refusals_and_failures_are_not_end)
 {
     struct story story;
     story_hold_all(&story, 5);
@@ -200,12 +189,11 @@ START_TEST(refusals_and_failures_are_not_end)
     ck_assert_uint_eq(rl_hold_to_extend(&story.hold), NODES(2, 3, 4));
     ck_assert_int_eq(answer(&story, 3, RL_EXTEND, NO), RL_EV_LOST);
 }
-END_TEST
 
 /* ---- one round's answers are not another's --------------------------------------------- */
 
 /* The answer of a round that gave up says nothing of the next: its TTL began earlier. */
-START_TEST(late_answers_count_in_no_later_round)
+TEST(rounds, late_answers_count_in_no_later_round)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -222,9 +210,8 @@ START_TEST(late_answers_count_in_no_later_round)
     ck_assert_int_eq(answer_on(&story, 0, 1, RL_EXTEND, YES), 0);
     ck_assert_int_eq(answer_on(&story, 1, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
 }
-END_TEST
 
-START_TEST(acquires_late_answers_count_in_no_extension)
+TEST(rounds, acquires_late_answers_count_in_no_extension)
 {
     struct story story;
     story_hold(&story, 5); /* 3 and 4 still owe their answer to the acquire */
@@ -235,9 +222,8 @@ START_TEST(acquires_late_answers_count_in_no_extension)
     ck_assert_int_eq(rl_hold_link_lost(&story.hold, 4, 0, story.now_ns), 0);
     ck_assert_uint_eq(rl_round_silent(&story.hold.extend), rl_all(5));
 }
-END_TEST
 
-START_TEST(old_links_end_fails_no_later_round)
+TEST(rounds, old_links_end_fails_no_later_round)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -252,21 +238,19 @@ START_TEST(old_links_end_fails_no_later_round)
     answer(&story, 0, RL_EXTEND, YES);
     ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
 }
-END_TEST
 
-START_TEST(extensions_go_one_by_one)
+TEST(rounds, extensions_go_one_by_one, .signal = SIGABRT)
 {
     struct story story;
     story_hold_all(&story, 3);
     extend(&story, TTL_MS);
     extend(&story, TTL_MS);
 }
-END_TEST
 
 /* Two links to one node have no order between them: the extension went down the new one and
  * found nothing, then the acquire on the old one was executed. Its end is heard first, in
  * whatever way; the extension's "no" that comes after it proves nothing. */
-START_TEST(refusal_on_one_link_proves_nothing_of_other)
+TEST(rounds, refusal_on_one_link_proves_nothing_of_other)
 {
     for (int broken = 0; broken < 2; broken++) {
         struct story story;
@@ -286,10 +270,9 @@ START_TEST(refusal_on_one_link_proves_nothing_of_other)
         ck_assert_uint_eq(send_releases(&story, NULL), rl_all(5));
     }
 }
-END_TEST
 
 /* Nor while the old one is not heard of. */
-START_TEST(refusal_on_one_link_while_other_is_silent)
+TEST(rounds, refusal_on_one_link_while_other_is_silent)
 {
     struct story story;
     uint64_t other;
@@ -302,12 +285,11 @@ START_TEST(refusal_on_one_link_while_other_is_silent)
     ck_assert_uint_eq(send_releases(&story, &other), rl_all(3));
     ck_assert_uint_eq(other, 0);
 }
-END_TEST
 
 /* ---- R8: filling in -------------------------------------------------------------------- */
 
 /* CE28: a node that lost the key, or never had it, gets it once a majority has said yes. */
-START_TEST(r8_missing_nodes_are_filled_in_after_majoritys_yes)
+TEST(filling_in, r8_missing_nodes_are_filled_in_after_majoritys_yes)
 {
     struct story story;
     story_begin(&story, 5);
@@ -332,9 +314,8 @@ START_TEST(r8_missing_nodes_are_filled_in_after_majoritys_yes)
     release(&story, false);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(4)); /* 4 is another's */
 }
-END_TEST
 
-START_TEST(r8_two_late_nos)
+TEST(filling_in, r8_two_late_nos)
 {
     struct story story;
     story_hold_all(&story, 5);
@@ -345,9 +326,8 @@ START_TEST(r8_two_late_nos)
     ck_assert_int_eq(answer(&story, 4, RL_EXTEND, NO), RL_DO_RETAKE);
     ck_assert_uint_eq(story.hold.retake, NODES(3, 4)); /* nothing was sent in between */
 }
-END_TEST
 
-START_TEST(r8_late_no_is_filled_in_too)
+TEST(filling_in, r8_late_no_is_filled_in_too)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -364,10 +344,9 @@ START_TEST(r8_late_no_is_filled_in_too)
     answer(&story, 0, RL_EXTEND, YES);
     ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED | RL_DO_RETAKE);
 }
-END_TEST
 
 /* No majority has said that it is ours: nothing is taken. */
-START_TEST(r8_nothing_is_filled_in_after_failed_round)
+TEST(filling_in, r8_nothing_is_filled_in_after_failed_round)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -377,10 +356,9 @@ START_TEST(r8_nothing_is_filled_in_after_failed_round)
     ck_assert_int_eq(answer(&story, 2, RL_EXTEND, NO), 0);
     ck_assert_uint_eq(story.hold.retake, 0);
 }
-END_TEST
 
 /* Nor for what an older round is told while a later one was won. */
-START_TEST(r8_nothing_is_filled_in_for_older_rounds_no)
+TEST(filling_in, r8_nothing_is_filled_in_for_older_rounds_no)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -395,9 +373,8 @@ START_TEST(r8_nothing_is_filled_in_for_older_rounds_no)
     ck_assert_int_eq(answer_on(&story, 2, 0, RL_EXTEND, NO), 0);
     ck_assert_uint_eq(story.hold.retake, 0);
 }
-END_TEST
 
-START_TEST(r8_nothing_is_filled_in_when_it_has_run_out)
+TEST(filling_in, r8_nothing_is_filled_in_when_it_has_run_out)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -408,9 +385,8 @@ START_TEST(r8_nothing_is_filled_in_when_it_has_run_out)
     ck_assert_int_eq(answer(&story, 2, RL_EXTEND, NO), 0);
     ck_assert_uint_eq(story.hold.retake, 0);
 }
-END_TEST
 
-START_TEST(r8_nothing_is_filled_in_after_release_was_called)
+TEST(filling_in, r8_nothing_is_filled_in_after_release_was_called, .signal = SIGABRT)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -423,11 +399,10 @@ START_TEST(r8_nothing_is_filled_in_after_release_was_called)
     /* One that went before is followed by the release: see test_hold_end.c. */
     rl_hold_sent(&story.hold, 2, 0, RL_EXTEND_OR_SET, true); /* this one aborts */
 }
-END_TEST
 
 /* ---- release against extension --------------------------------------------------------- */
 
-START_TEST(release_wins_against_extension)
+TEST(rounds, release_wins_against_extension)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -446,44 +421,4 @@ START_TEST(release_wins_against_extension)
         answer(&story, node, RL_RELEASE, YES);
     }
     ck_assert(settled(&story));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("hold_extend");
-    TCase *extension = tcase_create("extension");
-    tcase_add_test(extension, r6_extension_counts_from_its_own_t0);
-    tcase_add_test(extension, ce17_late_extension_is_end);
-    tcase_add_loop_test(extension, r6_lock_held_before_clock_went_back_is_not_extended, 0, 2);
-    tcase_add_test(extension, r6_time_runs_out_while_extending);
-    tcase_add_test(extension, r6_no_extension_begins_too_late);
-    tcase_add_test_raise_signal(extension, r7_dead_are_not_extended, SIGABRT);
-    tcase_add_test(extension, r6_shorter_one_never_shortens);
-    tcase_add_test(extension, r6_failed_round_leaves_old_deadline);
-    tcase_add_test(extension, r6_silent_round_leaves_old_deadline);
-    tcase_add_test(extension, too_few_are_able_to_extend);
-    tcase_add_test(extension, majority_has_lost_it);
-    tcase_add_test(extension, refusals_and_failures_are_not_end);
-    suite_add_tcase(suite, extension);
-    TCase *rounds = tcase_create("rounds");
-    tcase_add_test(rounds, late_answers_count_in_no_later_round);
-    tcase_add_test(rounds, acquires_late_answers_count_in_no_extension);
-    tcase_add_test(rounds, old_links_end_fails_no_later_round);
-    tcase_add_test_raise_signal(rounds, extensions_go_one_by_one, SIGABRT);
-    tcase_add_test(rounds, refusal_on_one_link_proves_nothing_of_other);
-    tcase_add_test(rounds, refusal_on_one_link_while_other_is_silent);
-    tcase_add_test(rounds, release_wins_against_extension);
-    suite_add_tcase(suite, rounds);
-    TCase *filling = tcase_create("filling_in");
-    tcase_add_test(filling, r8_missing_nodes_are_filled_in_after_majoritys_yes);
-    tcase_add_test(filling, r8_two_late_nos);
-    tcase_add_test(filling, r8_late_no_is_filled_in_too);
-    tcase_add_test(filling, r8_nothing_is_filled_in_after_failed_round);
-    tcase_add_test(filling, r8_nothing_is_filled_in_for_older_rounds_no);
-    tcase_add_test(filling, r8_nothing_is_filled_in_when_it_has_run_out);
-    tcase_add_test_raise_signal(filling, r8_nothing_is_filled_in_after_release_was_called,
-                                SIGABRT);
-    suite_add_tcase(suite, filling);
-    return suite_run(suite);
 }

@@ -7,7 +7,7 @@
 
 #include <signal.h>
 
-START_TEST(first_grants_and_rest_follow)
+TEST(ordered, first_grants_and_rest_follow)
 {
     struct story story;
     story_begin(&story, 3);
@@ -25,9 +25,8 @@ START_TEST(first_grants_and_rest_follow)
     ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
     ck_assert_int_eq(story.hold.deadline_ns, t0_ns + VALID_NS);
 }
-END_TEST
 
-START_TEST(first_refuses_and_no_other_is_written_to)
+TEST(ordered, first_refuses_and_no_other_is_written_to)
 {
     static const enum rl_vote votes[] = {NO, FAILED};
     for (unsigned i = 0; i < 2; i++) {
@@ -38,9 +37,8 @@ START_TEST(first_refuses_and_no_other_is_written_to)
         ck_assert_uint_eq(send_releases(&story, NULL), votes[i] == NO ? 0 : NODES(3));
     }
 }
-END_TEST
 
-START_TEST(first_is_silent)
+TEST(ordered, first_is_silent)
 {
     struct story story;
     story_begin(&story, 5);
@@ -50,9 +48,8 @@ START_TEST(first_is_silent)
     ck_assert_uint_eq(story.hold.ask.failed, NODES(0)); /* the others have not */
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
-END_TEST
 
-START_TEST(round_is_cut)
+TEST(ordered, round_is_cut)
 {
     struct story story;
     story_begin(&story, 5);
@@ -65,9 +62,8 @@ START_TEST(round_is_cut)
     /* A grant that comes now is one too late. */
     ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, YES), 0);
 }
-END_TEST
 
-START_TEST(round_is_cut_while_first_one_is_asked)
+TEST(ordered, round_is_cut_while_first_one_is_asked)
 {
     struct story story;
     story_begin(&story, 5);
@@ -75,9 +71,8 @@ START_TEST(round_is_cut_while_first_one_is_asked)
     ck_assert_int_eq(rl_hold_cut(&story.hold, story.now_ns), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
-END_TEST
 
-START_TEST(first_ones_link_breaks)
+TEST(ordered, first_ones_link_breaks)
 {
     struct story story;
     story_begin(&story, 3);
@@ -85,9 +80,8 @@ START_TEST(first_ones_link_breaks)
     ck_assert_int_eq(lose(&story, 0), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
-END_TEST
 
-START_TEST(first_cannot_be_written_to)
+TEST(ordered, first_cannot_be_written_to)
 {
     struct story story;
     story_begin(&story, 3);
@@ -95,9 +89,8 @@ START_TEST(first_cannot_be_written_to)
     ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_ACQUIRE, story.now_ns), RL_EV_REFUSED);
     ck_assert(settled(&story));
 }
-END_TEST
 
-START_TEST(first_was_not_executed)
+TEST(ordered, first_was_not_executed)
 {
     struct story story;
     story_begin(&story, 3);
@@ -107,18 +100,16 @@ START_TEST(first_was_not_executed)
     rl_hold_sent(&story.hold, 2, 0, RL_ACQUIRE, true);
     ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, YES), RL_DO_ASK_REST);
 }
-END_TEST
 
-START_TEST(one_node_is_first_and_all)
+TEST(ordered, one_node_is_first_and_all)
 {
     struct story story;
     story_begin(&story, 1);
     ask_first(&story, 0);
     ck_assert_int_eq(answer(&story, 0, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
-END_TEST
 
-START_TEST(nodes_that_are_down_are_no_rest)
+TEST(ordered, nodes_that_are_down_are_no_rest)
 {
     struct story story;
     story_begin(&story, 5);
@@ -130,9 +121,8 @@ START_TEST(nodes_that_are_down_are_no_rest)
     answer(&story, 1, RL_ACQUIRE, YES);
     ck_assert_int_eq(answer(&story, 4, RL_ACQUIRE, YES), RL_EV_ACQUIRED);
 }
-END_TEST
 
-START_TEST(too_few_are_able_from_start)
+TEST(ordered, too_few_are_able_from_start)
 {
     struct story story;
     story_begin(&story, 5);
@@ -140,10 +130,9 @@ START_TEST(too_few_are_able_from_start)
     ck_assert_int_eq(ask_first(&story, 2), RL_EV_REFUSED);
     ck_assert_uint_eq(story.hold.maybe_set, 0);
 }
-END_TEST
 
 /* The rest went away while the first was asked: lost now, and not when its time is over. */
-START_TEST(rest_has_gone)
+TEST(ordered, rest_has_gone)
 {
     struct story story;
     story_begin(&story, 3);
@@ -153,9 +142,8 @@ START_TEST(rest_has_gone)
     ck_assert_int_eq(ask_rest(&story), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
-END_TEST
 
-START_TEST(rest_refuses)
+TEST(ordered, rest_refuses)
 {
     struct story story;
     story_begin(&story, 3);
@@ -166,9 +154,8 @@ START_TEST(rest_refuses)
     ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, NO), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
-END_TEST
 
-START_TEST(rest_is_silent)
+TEST(ordered, rest_is_silent)
 {
     struct story story;
     story_begin(&story, 3);
@@ -180,9 +167,8 @@ START_TEST(rest_is_silent)
     ck_assert_int_eq(pass(&story, 80), RL_EV_REFUSED);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
-END_TEST
 
-START_TEST(given_up_before_rest)
+TEST(ordered, given_up_before_rest)
 {
     struct story story;
     story_begin(&story, 3);
@@ -192,47 +178,19 @@ START_TEST(given_up_before_rest)
     ck_assert_uint_eq(rl_hold_to_ask(&story.hold), 0);
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(0));
 }
-END_TEST
 
-START_TEST(first_node_without_vote)
+TEST(ordered, first_node_without_vote, .signal = SIGABRT)
 {
     struct story story;
     story_begin(&story, 3);
     story.able = NODES(0, 1);
     ask_first(&story, 2);
 }
-END_TEST
 
-START_TEST(rest_before_first_has_granted)
+TEST(ordered, rest_before_first_has_granted, .signal = SIGABRT)
 {
     struct story story;
     story_begin(&story, 3);
     ask_first(&story, 2);
     ask_rest(&story);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("hold_ordered");
-    TCase *tcase = tcase_create("ordered");
-    tcase_add_test(tcase, first_grants_and_rest_follow);
-    tcase_add_test(tcase, first_refuses_and_no_other_is_written_to);
-    tcase_add_test(tcase, first_is_silent);
-    tcase_add_test(tcase, round_is_cut);
-    tcase_add_test(tcase, round_is_cut_while_first_one_is_asked);
-    tcase_add_test(tcase, first_ones_link_breaks);
-    tcase_add_test(tcase, first_cannot_be_written_to);
-    tcase_add_test(tcase, first_was_not_executed);
-    tcase_add_test(tcase, one_node_is_first_and_all);
-    tcase_add_test(tcase, nodes_that_are_down_are_no_rest);
-    tcase_add_test(tcase, too_few_are_able_from_start);
-    tcase_add_test(tcase, rest_has_gone);
-    tcase_add_test(tcase, rest_refuses);
-    tcase_add_test(tcase, rest_is_silent);
-    tcase_add_test(tcase, given_up_before_rest);
-    tcase_add_test_raise_signal(tcase, first_node_without_vote, SIGABRT);
-    tcase_add_test_raise_signal(tcase, rest_before_first_has_granted, SIGABRT);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

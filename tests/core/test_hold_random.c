@@ -164,7 +164,7 @@ static void history(uint64_t seed, unsigned n, unsigned clients, unsigned steps)
     come_to_rest(&world);
 }
 
-START_TEST(histories_of_few_nodes)
+TEST(histories, histories_of_few_nodes)
 {
     unsigned long first = setting("HOLD_SEED", 1), count = setting("HOLD_SEEDS", 6000);
     for (unsigned long seed = first; seed < first + count; seed++)
@@ -188,9 +188,8 @@ START_TEST(histories_of_few_nodes)
     ck_assert_uint_gt(tally.guarded, least);
     ck_assert_uint_gt(tally.late_yes, least);
 }
-END_TEST
 
-START_TEST(histories_of_many_nodes)
+TEST(histories, histories_of_many_nodes)
 {
     static const unsigned sizes[] = {31, 63, 64};
     unsigned long first = setting("HOLD_SEED", 1), count = setting("HOLD_SEEDS", 6000) / 100;
@@ -198,15 +197,5 @@ START_TEST(histories_of_many_nodes)
         history(seed, sizes[seed % 3], 2, 4000);
     ck_assert(count < 60 || tally.wins >= 20);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("hold_random");
-    TCase *tcase = tcase_create("histories");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, histories_of_few_nodes);
-    tcase_add_test(tcase, histories_of_many_nodes);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(histories, .timeout_s = 60)

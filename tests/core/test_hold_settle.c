@@ -8,7 +8,7 @@
 
 /* ---- said again ------------------------------------------------------------------------ */
 
-START_TEST(lost_release_is_said_again)
+TEST(again, lost_release_is_said_again)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -22,10 +22,9 @@ START_TEST(lost_release_is_said_again)
     ck_assert(settled(&story));
     ck_assert(!rl_hold_expired_unreleased(&story.hold, story.now_ns));
 }
-END_TEST
 
 /* BUSY, MISCONF and the like: not executed. */
-START_TEST(refused_release_is_said_again)
+TEST(again, refused_release_is_said_again)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -42,9 +41,8 @@ START_TEST(refused_release_is_said_again)
     answer(&story, 2, RL_RELEASE, YES);
     ck_assert(settled(&story));
 }
-END_TEST
 
-START_TEST(release_that_was_not_executed_is_said_again)
+TEST(again, release_that_was_not_executed_is_said_again)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -54,10 +52,9 @@ START_TEST(release_that_was_not_executed_is_said_again)
     ck_assert(!settled(&story));
     ck_assert_uint_eq(send_releases(&story, NULL), NODES(2));
 }
-END_TEST
 
 /* A link that broke before the end: its acquire is unknown, and a release is owed anew. */
-START_TEST(link_lost_while_holding)
+TEST(again, link_lost_while_holding)
 {
     struct story story;
     story_hold(&story, 3);
@@ -66,9 +63,8 @@ START_TEST(link_lost_while_holding)
     release(&story, false);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
 }
-END_TEST
 
-START_TEST(lost_link_that_carried_nothing)
+TEST(again, lost_link_that_carried_nothing)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -80,10 +76,9 @@ START_TEST(lost_link_that_carried_nothing)
     ck_assert_int_eq(lose(&story, 1), 0);
     ck_assert(settled(&story));
 }
-END_TEST
 
 /* While a release is unanswered on the link in use, the one that is due again waits. */
-START_TEST(releases_go_one_by_one)
+TEST(again, releases_go_one_by_one)
 {
     struct story story;
     uint64_t other;
@@ -102,11 +97,10 @@ START_TEST(releases_go_one_by_one)
     answer(&story, 1, RL_RELEASE, YES);
     ck_assert(settled(&story));
 }
-END_TEST
 
 /* The link that the release went down does not answer: another takes its place, and the
  * release goes down that one as well; the answers may come in any order, or not at all. */
-START_TEST(release_on_link_that_drains_is_said_again)
+TEST(again, release_on_link_that_drains_is_said_again)
 {
     for (int lost = 0; lost < 2; lost++) {
         struct story story;
@@ -132,9 +126,8 @@ START_TEST(release_on_link_that_drains_is_said_again)
         ck_assert(settled(&story));
     }
 }
-END_TEST
 
-START_TEST(link_that_drains_and_owes_nothing)
+TEST(again, link_that_drains_and_owes_nothing)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -147,13 +140,12 @@ START_TEST(link_that_drains_and_owes_nothing)
     drain(&story, 1);
     ck_assert(settled(&story));
 }
-END_TEST
 
 /* ---- late grants after the end --------------------------------------------------------- */
 
 /* The draining link took no release (it was full); the new one's went before the late
  * grant: the key is there, and must be given up. */
-START_TEST(late_grant_that_no_release_follows)
+TEST(again, late_grant_that_no_release_follows)
 {
     static const enum rl_vote votes[] = {YES, FAILED, NO};
     for (unsigned i = 0; i < 3; i++) {
@@ -172,11 +164,10 @@ START_TEST(late_grant_that_no_release_follows)
         ck_assert_uint_eq(send_releases(&story, NULL), votes[i] == NO ? 0 : NODES(2));
     }
 }
-END_TEST
 
 /* A stopped server goes on after a long time: the key's life begins then, and a release that
  * is refused then must still be said again. */
-START_TEST(late_grants_life_begins_late)
+TEST(again, late_grants_life_begins_late)
 {
     struct story story;
     story_begin(&story, 3);
@@ -195,11 +186,10 @@ START_TEST(late_grants_life_begins_late)
     answer(&story, 2, RL_RELEASE, YES);
     ck_assert(settled(&story));
 }
-END_TEST
 
 /* ---- until every key has run out by itself --------------------------------------------- */
 
-START_TEST(unreachable_node_is_waited_for_to_nanosecond)
+TEST(settled, unreachable_node_is_waited_for_to_nanosecond)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -216,10 +206,9 @@ START_TEST(unreachable_node_is_waited_for_to_nanosecond)
     ck_assert(settled(&story));
     ck_assert(rl_hold_expired_unreleased(&story.hold, story.now_ns));
 }
-END_TEST
 
 /* From the moment that the carrying link broke, since until then it may have been executed. */
-START_TEST(wait_begins_when_link_breaks)
+TEST(settled, wait_begins_when_link_breaks)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -234,10 +223,9 @@ START_TEST(wait_begins_when_link_breaks)
     pass_ns(&story, 1);
     ck_assert(settled(&story));
 }
-END_TEST
 
 /* What is owed on a link that stands is waited for however long it takes. */
-START_TEST(answer_that_is_owed_is_waited_for)
+TEST(settled, answer_that_is_owed_is_waited_for)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -251,9 +239,8 @@ START_TEST(answer_that_is_owed_is_waited_for)
     ck_assert(settled(&story));
     ck_assert(!rl_hold_expired_unreleased(&story.hold, story.now_ns));
 }
-END_TEST
 
-START_TEST(longer_extension_is_waited_for_longer)
+TEST(settled, longer_extension_is_waited_for_longer)
 {
     struct story story;
     story_hold_all(&story, 1);
@@ -265,9 +252,8 @@ START_TEST(longer_extension_is_waited_for_longer)
     pass(&story, 2);
     ck_assert(settled(&story));
 }
-END_TEST
 
-START_TEST(nothing_is_settled_before_end)
+TEST(settled, nothing_is_settled_before_end)
 {
     struct story story;
     story_begin(&story, 3);
@@ -281,9 +267,8 @@ START_TEST(nothing_is_settled_before_end)
     ck_assert(!settled(&story));
     ck_assert(!rl_hold_expired_unreleased(&story.hold, story.now_ns));
 }
-END_TEST
 
-START_TEST(release_that_is_waited_for_is_not_settled)
+TEST(settled, release_that_is_waited_for_is_not_settled)
 {
     struct story story;
     story_hold(&story, 3);
@@ -295,11 +280,10 @@ START_TEST(release_that_is_waited_for_is_not_settled)
     ck_assert_int_eq(pass(&story, 0), RL_EV_RELEASED);
     ck_assert(settled(&story));
 }
-END_TEST
 
 /* ---- taken up from another process ----------------------------------------------------- */
 
-START_TEST(attached_lock_may_be_anywhere)
+TEST(attached, attached_lock_may_be_anywhere)
 {
     struct story story;
     story_begin(&story, 5);
@@ -314,9 +298,8 @@ START_TEST(attached_lock_may_be_anywhere)
     release(&story, false);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(5));
 }
-END_TEST
 
-START_TEST(attached_lock_of_word_full_of_nodes)
+TEST(attached, attached_lock_of_word_full_of_nodes)
 {
     struct story story;
     story_begin(&story, 64);
@@ -324,9 +307,8 @@ START_TEST(attached_lock_of_word_full_of_nodes)
     release(&story, false);
     ck_assert_uint_eq(send_releases(&story, NULL), UINT64_MAX);
 }
-END_TEST
 
-START_TEST(attached_lock_runs_out)
+TEST(attached, attached_lock_runs_out)
 {
     struct story story;
     story_begin(&story, 3);
@@ -336,10 +318,9 @@ START_TEST(attached_lock_runs_out)
         ck_assert_int_eq(extend(&story, TTL_MS), early ? 0 : RL_EV_LOST);
     }
 }
-END_TEST
 
 /* It was extended before it was handed over: its keys live for as long as its deadline. */
-START_TEST(attached_locks_keys_live_to_its_deadline)
+TEST(attached, attached_locks_keys_live_to_its_deadline)
 {
     struct story story;
     story_begin(&story, 3);
@@ -349,37 +330,4 @@ START_TEST(attached_locks_keys_live_to_its_deadline)
     ck_assert(!settled(&story));
     pass_ns(&story, 12 * MS + 1);
     ck_assert(settled(&story));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("hold_settle");
-    TCase *again = tcase_create("again");
-    tcase_add_test(again, lost_release_is_said_again);
-    tcase_add_test(again, refused_release_is_said_again);
-    tcase_add_test(again, release_that_was_not_executed_is_said_again);
-    tcase_add_test(again, link_lost_while_holding);
-    tcase_add_test(again, lost_link_that_carried_nothing);
-    tcase_add_test(again, releases_go_one_by_one);
-    tcase_add_test(again, release_on_link_that_drains_is_said_again);
-    tcase_add_test(again, link_that_drains_and_owes_nothing);
-    tcase_add_test(again, late_grant_that_no_release_follows);
-    tcase_add_test(again, late_grants_life_begins_late);
-    suite_add_tcase(suite, again);
-    TCase *settle = tcase_create("settled");
-    tcase_add_test(settle, unreachable_node_is_waited_for_to_nanosecond);
-    tcase_add_test(settle, wait_begins_when_link_breaks);
-    tcase_add_test(settle, answer_that_is_owed_is_waited_for);
-    tcase_add_test(settle, longer_extension_is_waited_for_longer);
-    tcase_add_test(settle, nothing_is_settled_before_end);
-    tcase_add_test(settle, release_that_is_waited_for_is_not_settled);
-    suite_add_tcase(suite, settle);
-    TCase *attached = tcase_create("attached");
-    tcase_add_test(attached, attached_lock_may_be_anywhere);
-    tcase_add_test(attached, attached_lock_of_word_full_of_nodes);
-    tcase_add_test(attached, attached_lock_runs_out);
-    tcase_add_test(attached, attached_locks_keys_live_to_its_deadline);
-    suite_add_tcase(suite, attached);
-    return suite_run(suite);
 }

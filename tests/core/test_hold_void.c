@@ -11,7 +11,7 @@ static unsigned void_of(struct story *story, unsigned node)
     return rl_hold_void(&story->hold, node, story->now_ns);
 }
 
-START_TEST(hold_on_bare_majority_is_lost)
+TEST(void, hold_on_bare_majority_is_lost)
 {
     struct story story;
     story_hold(&story, 5); /* by 0, 1 and 2 */
@@ -22,9 +22,8 @@ START_TEST(hold_on_bare_majority_is_lost)
     ck_assert_int_eq(void_of(&story, 1), 0);
     ck_assert_uint_ne(send_releases(&story, NULL) & rl_bit(2), 0);
 }
-END_TEST
 
-START_TEST(hold_on_all_is_lost_with_its_majority)
+TEST(void, hold_on_all_is_lost_with_its_majority)
 {
     struct story story;
     story_hold_all(&story, 5);
@@ -35,19 +34,17 @@ START_TEST(hold_on_all_is_lost_with_its_majority)
     ck_assert_int_eq(story.hold.deadline_ns, deadline_ns);
     ck_assert_int_eq(void_of(&story, 2), RL_EV_LOST);
 }
-END_TEST
 
-START_TEST(late_grant_counts)
+TEST(void, late_grant_counts, .rows = 2)
 {
     struct story story;
     story_hold(&story, 3); /* by 0 and 1 */
     ck_assert_int_eq(answer(&story, 2, RL_ACQUIRE, _i ? YES : NO), 0);
     ck_assert_int_eq(void_of(&story, 0), _i ? 0 : RL_EV_LOST);
 }
-END_TEST
 
 /* Those that did not extend it keep their keys for a shorter time. */
-START_TEST(extended_hold_stands_on_those_that_extended_it)
+TEST(void, extended_hold_stands_on_those_that_extended_it, .rows = 2)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -59,9 +56,8 @@ START_TEST(extended_hold_stands_on_those_that_extended_it)
         ck_assert_int_eq(answer(&story, 2, RL_EXTEND, YES), 0);
     ck_assert_int_eq(void_of(&story, 0), _i == 1 ? 0 : RL_EV_LOST);
 }
-END_TEST
 
-START_TEST(vote_for_extension_is_taken_off)
+TEST(void, vote_for_extension_is_taken_off)
 {
     struct story story;
     story_hold_all(&story, 5);
@@ -77,10 +73,9 @@ START_TEST(vote_for_extension_is_taken_off)
     ck_assert_int_eq(void_of(&story, 4), 0);
     ck_assert_int_eq(void_of(&story, 3), RL_EV_LOST);
 }
-END_TEST
 
 /* Where the extension shows that a node lost the key, the next loss may be one too many. */
-START_TEST(node_that_refused_to_extend_does_not_count)
+TEST(void, node_that_refused_to_extend_does_not_count)
 {
     struct story story;
     story_hold_all(&story, 3);
@@ -89,9 +84,8 @@ START_TEST(node_that_refused_to_extend_does_not_count)
     answer(&story, 0, RL_EXTEND, NO);
     ck_assert_int_eq(void_of(&story, 1), RL_EV_LOST);
 }
-END_TEST
 
-START_TEST(vote_of_open_round_is_taken_off)
+TEST(void, vote_of_open_round_is_taken_off, .rows = 2)
 {
     struct story story;
     story_begin(&story, 3);
@@ -107,9 +101,8 @@ START_TEST(vote_of_open_round_is_taken_off)
         ck_assert_uint_ne(send_releases(&story, NULL) & rl_bit(0), 0);
     }
 }
-END_TEST
 
-START_TEST(round_that_can_not_be_won_any_more_is_lost)
+TEST(void, round_that_can_not_be_won_any_more_is_lost)
 {
     struct story story;
     story_begin(&story, 3);
@@ -118,10 +111,9 @@ START_TEST(round_that_can_not_be_won_any_more_is_lost)
     answer(&story, 1, RL_ACQUIRE, NO);
     ck_assert_int_eq(void_of(&story, 0), RL_EV_REFUSED);
 }
-END_TEST
 
 /* The first of an ordered round granted, and then lost it: nobody else is asked. */
-START_TEST(first_ones_vote_is_taken_off)
+TEST(void, first_ones_vote_is_taken_off)
 {
     struct story story;
     story_begin(&story, 3);
@@ -129,19 +121,17 @@ START_TEST(first_ones_vote_is_taken_off)
     ck_assert_int_eq(answer(&story, 1, RL_ACQUIRE, YES), RL_DO_ASK_REST);
     ck_assert_int_eq(void_of(&story, 1), RL_EV_REFUSED);
 }
-END_TEST
 
 /* A handle does not tell on which nodes it stands. */
-START_TEST(attached_hold_is_lost_when_it_surely_is)
+TEST(void, attached_hold_is_lost_when_it_surely_is)
 {
     struct rl_hold hold;
     rl_hold_init_attached(&hold, 3, TTL_MS * MS, DRIFT_FACTOR, 5000 * MS);
     ck_assert_int_eq(rl_hold_void(&hold, 0, 4500 * MS), 0);
     ck_assert_int_eq(rl_hold_void(&hold, 1, 4500 * MS), RL_EV_LOST);
 }
-END_TEST
 
-START_TEST(nothing_is_voided_twice_or_too_early)
+TEST(void, nothing_is_voided_twice_or_too_early)
 {
     struct story story;
     story_begin(&story, 3);
@@ -151,24 +141,4 @@ START_TEST(nothing_is_voided_twice_or_too_early)
     ck_assert_int_eq(rl_hold_release(&story.hold, story.now_ns, 0), 0);
     ck_assert_int_eq(void_of(&story, 0), 0);
     ck_assert_int_eq(void_of(&story, 1), 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("hold_void");
-    TCase *tests = tcase_create("void");
-    tcase_add_test(tests, hold_on_bare_majority_is_lost);
-    tcase_add_test(tests, hold_on_all_is_lost_with_its_majority);
-    tcase_add_loop_test(tests, late_grant_counts, 0, 2);
-    tcase_add_loop_test(tests, extended_hold_stands_on_those_that_extended_it, 0, 2);
-    tcase_add_test(tests, vote_for_extension_is_taken_off);
-    tcase_add_test(tests, node_that_refused_to_extend_does_not_count);
-    tcase_add_loop_test(tests, vote_of_open_round_is_taken_off, 0, 2);
-    tcase_add_test(tests, round_that_can_not_be_won_any_more_is_lost);
-    tcase_add_test(tests, first_ones_vote_is_taken_off);
-    tcase_add_test(tests, attached_hold_is_lost_when_it_surely_is);
-    tcase_add_test(tests, nothing_is_voided_twice_or_too_early);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
 }

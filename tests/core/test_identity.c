@@ -33,7 +33,7 @@ static struct rl_identity known(const char *run_id)
     return identity;
 }
 
-START_TEST(first_one_is_no_news)
+TEST(identity, first_one_is_no_news)
 {
     struct rl_identity identity = known("a");
     ck_assert_str_eq(identity.run_id, "a");
@@ -44,7 +44,6 @@ START_TEST(first_one_is_no_news)
     ck_assert_int_eq(identity.seen_ns, START);
     ck_assert_int_eq(identity.heard_ns, START + S);
 }
-END_TEST
 
 static const struct {
     int64_t silent_ns, uptime_s;
@@ -61,7 +60,7 @@ static const struct {
     {10 * S, -1, RL_ANOTHER}, /* it does not tell */
 };
 
-START_TEST(uptime_proves_restart_or_nothing)
+TEST(identity, uptime_proves_restart_or_nothing, .rows = ROWS(others))
 {
     struct rl_identity identity = known("a");
     struct rl_info info = info_of("b", others[_i].uptime_s);
@@ -74,10 +73,9 @@ START_TEST(uptime_proves_restart_or_nothing)
     info = info_of("a", 1000000);
     ck_assert_int_eq(rl_identity_learn(&identity, &info, now + S), RL_ANOTHER);
 }
-END_TEST
 
 /* Whatever of a second either clock was read in: a restart was after the last word. */
-START_TEST(restart_was_after_last_word)
+TEST(identity, restart_was_after_last_word)
 {
     struct rl_prng prng;
     unsigned restarts = 0, before = 0;
@@ -97,7 +95,6 @@ START_TEST(restart_was_after_last_word)
     }
     ck_assert(restarts > 0 && before > 0);
 }
-END_TEST
 
 static const struct {
     bool was, is;
@@ -116,7 +113,7 @@ static const struct {
     {false, false, "", 100, RL_SAME}, /* not told */
 };
 
-START_TEST(replication_id_tells_of_other_keys)
+TEST(identity, replication_id_tells_of_other_keys, .rows = ROWS(changes))
 {
     struct rl_identity identity = known("a");
     struct rl_info info = info_of("a", 6);
@@ -128,9 +125,8 @@ START_TEST(replication_id_tells_of_other_keys)
     ck_assert_int_eq(identity.seen_ns, START);
     ck_assert_int_eq(identity.replica, changes[_i].is);
 }
-END_TEST
 
-START_TEST(without_run_id_nothing_is_learnt)
+TEST(identity, without_run_id_nothing_is_learnt)
 {
     struct rl_identity identity = known("a"), before = identity;
     struct rl_info info = info_of("", 1000000);
@@ -139,20 +135,5 @@ START_TEST(without_run_id_nothing_is_learnt)
     ck_assert_int_eq(rl_identity_learn(&identity, &info, START + S), RL_SAME);
     ck_assert_mem_eq(&identity, &before, sizeof(identity));
 }
-END_TEST
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
-int main(void)
-{
-    Suite *suite = suite_create("identity");
-    TCase *tests = tcase_create("identity");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, first_one_is_no_news);
-    tcase_add_loop_test(tests, uptime_proves_restart_or_nothing, 0, COUNT(others));
-    tcase_add_test(tests, restart_was_after_last_word);
-    tcase_add_loop_test(tests, replication_id_tells_of_other_keys, 0, COUNT(changes));
-    tcase_add_test(tests, without_run_id_nothing_is_learnt);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(identity, .timeout_s = 60)

@@ -30,17 +30,16 @@ static void begin(void)
     marker = (struct rl_marker){.until_ns = 0};
 }
 
-START_TEST(marker_that_matches_votes_at_once)
+TEST(marker, marker_that_matches_votes_at_once)
 {
     begin();
     ck_assert_int_eq(read_at("one", "init", 0, NOW), RL_MARKER_FREE);
     ck_assert_int_eq(read_at("one", "restarted", 0, NOW), RL_MARKER_FREE);
 }
-END_TEST
 
 /* The key's end is asked for by the server's clock, and waited for by ours: one that is set
  * forward opens nothing. */
-START_TEST(quarantine_lasts_by_both_clocks)
+TEST(marker, quarantine_lasts_by_both_clocks)
 {
     begin();
     ck_assert_int_eq(read_at("one", "missing", 8000, NOW), RL_MARKER_QUARANTINED);
@@ -54,10 +53,9 @@ START_TEST(quarantine_lasts_by_both_clocks)
     ck_assert_int_eq(read_at("one", "missing", 0, NOW + 8001 * MS - 1), RL_MARKER_QUARANTINED);
     ck_assert_int_eq(read_at("one", "missing", 0, NOW + 8001 * MS), RL_MARKER_FREE);
 }
-END_TEST
 
 /* The server's clock was set forward, or somebody has put a shorter key there. */
-START_TEST(later_reading_makes_no_wait_shorter)
+TEST(marker, later_reading_makes_no_wait_shorter)
 {
     begin();
     ck_assert_int_eq(read_at("one", "missing", 8000, NOW), RL_MARKER_QUARANTINED);
@@ -66,10 +64,9 @@ START_TEST(later_reading_makes_no_wait_shorter)
     ck_assert_int_eq(read_at("one", "missing", 0, NOW + 8000 * MS - 1), RL_MARKER_QUARANTINED);
     ck_assert_int_eq(read_at("one", "missing", 0, NOW + 8000 * MS), RL_MARKER_FREE);
 }
-END_TEST
 
 /* Another client's longest lease is longer: its quarantine is asked for to the end. */
-START_TEST(longer_quarantine_of_another_client_is_waited_for)
+TEST(marker, longer_quarantine_of_another_client_is_waited_for)
 {
     begin();
     ck_assert_int_eq(read_at("one", "missing", 60000, NOW), RL_MARKER_QUARANTINED);
@@ -79,9 +76,8 @@ START_TEST(longer_quarantine_of_another_client_is_waited_for)
     /* Somebody has deleted it: our own window is over. */
     ck_assert_int_eq(read_at("one", "missing", 0, NOW + 2 * WINDOW), RL_MARKER_FREE);
 }
-END_TEST
 
-START_TEST(quarantine_without_end_is_asked_for_again)
+TEST(marker, quarantine_without_end_is_asked_for_again, .rows = 2)
 {
     begin();
     ck_assert_int_eq(read_at("one", "init", _i ? -1 : INT64_MAX, NOW), RL_MARKER_QUARANTINED);
@@ -89,7 +85,6 @@ START_TEST(quarantine_without_end_is_asked_for_again)
     ck_assert_int_eq(marker.until_ns, NOW + WINDOW);
     ck_assert_ptr_nonnull(strstr(marker.why, "by hand"));
 }
-END_TEST
 
 static const struct {
     const char *run_id, *why, *text;
@@ -100,24 +95,22 @@ static const struct {
     {"one", "replica", "is a replica"},
 };
 
-START_TEST(another_server_proves_nothing)
+TEST(marker, another_server_proves_nothing, .rows = ROWS(strangers))
 {
     begin();
     ck_assert_int_eq(read_at(strangers[_i].run_id, strangers[_i].why, 0, NOW), RL_MARKER_UNFIT);
     ck_assert_ptr_nonnull(strstr(marker.why, strangers[_i].text));
     ck_assert_int_eq(marker.until_ns, 0);
 }
-END_TEST
 
 /* What was seen before is not forgotten over it. */
-START_TEST(quarantine_outlasts_what_is_unfit)
+TEST(marker, quarantine_outlasts_what_is_unfit)
 {
     begin();
     ck_assert_int_eq(read_at("one", "missing", 8000, NOW), RL_MARKER_QUARANTINED);
     ck_assert_int_eq(read_at("two", "init", 0, NOW + 1), RL_MARKER_UNFIT);
     ck_assert_int_eq(read_at("one", "init", 0, NOW + 2), RL_MARKER_QUARANTINED);
 }
-END_TEST
 
 static const struct {
     const char *word, *text;
@@ -130,24 +123,22 @@ static const struct {
     {"later", "another client found"},
 };
 
-START_TEST(other_programs_marker_is_no_vote)
+TEST(marker, other_programs_marker_is_no_vote)
 {
     begin();
     ck_assert_int_eq(read_at("one", "foreign", 5, NOW), RL_MARKER_UNFIT);
     ck_assert_ptr_nonnull(strstr(marker.why, "another program's"));
 }
-END_TEST
 
-START_TEST(reason_is_told)
+TEST(marker, reason_is_told, .rows = ROWS(reasons))
 {
     begin();
     ck_assert_int_eq(read_at("one", reasons[_i].word, 5, NOW), RL_MARKER_QUARANTINED);
     ck_assert_ptr_nonnull(strstr(marker.why, reasons[_i].text));
 }
-END_TEST
 
 /* What was sent before it was read last is answered by what is known. */
-START_TEST(older_request_tells_no_news_of_marker)
+TEST(marker, older_request_tells_no_news_of_marker)
 {
     begin();
     read_at("one", "init", 0, NOW);
@@ -155,31 +146,9 @@ START_TEST(older_request_tells_no_news_of_marker)
     ck_assert(rl_marker_gone(&marker, NOW));
     ck_assert(rl_marker_gone(&marker, NOW + 1));
 }
-END_TEST
 
-START_TEST(marker_is_read_twice_within_longest_lease)
+TEST(marker, marker_is_read_twice_within_longest_lease)
 {
     ck_assert_int_eq(rl_marker_check_ns(30000 * MS), 15000 * MS);
 }
-END_TEST
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
-int main(void)
-{
-    Suite *suite = suite_create("marker");
-    TCase *tests = tcase_create("marker");
-    tcase_add_test(tests, marker_that_matches_votes_at_once);
-    tcase_add_test(tests, quarantine_lasts_by_both_clocks);
-    tcase_add_test(tests, later_reading_makes_no_wait_shorter);
-    tcase_add_test(tests, longer_quarantine_of_another_client_is_waited_for);
-    tcase_add_loop_test(tests, quarantine_without_end_is_asked_for_again, 0, 2);
-    tcase_add_loop_test(tests, another_server_proves_nothing, 0, COUNT(strangers));
-    tcase_add_test(tests, quarantine_outlasts_what_is_unfit);
-    tcase_add_loop_test(tests, reason_is_told, 0, COUNT(reasons));
-    tcase_add_test(tests, other_programs_marker_is_no_vote);
-    tcase_add_test(tests, older_request_tells_no_news_of_marker);
-    tcase_add_test(tests, marker_is_read_twice_within_longest_lease);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}

@@ -39,7 +39,7 @@ static unsigned power(unsigned base, unsigned exponent)
     return exponent == 0 ? 1 : base * power(base, exponent - 1);
 }
 
-START_TEST(every_round_tells_what_is_certain)
+TEST(outcome, every_round_tells_what_is_certain, .first = 1, .rows = 7)
 {
     unsigned n = (unsigned)_i;
     for (unsigned number = 0; number < power(NODES, n); number++) {
@@ -52,10 +52,9 @@ START_TEST(every_round_tells_what_is_certain)
         ck_assert_msg(rl_round_tells(&lost, unknown) == expected, "n %u, number %u", n, number);
     }
 }
-END_TEST
 
 /* Where the others had no time to answer, a minority may say what it likes. */
-START_TEST(minority_alone_tells_nothing)
+TEST(outcome, minority_alone_tells_nothing)
 {
     for (unsigned number = 0; number < power(NODES, 5); number++) {
         play(5, number);
@@ -63,13 +62,12 @@ START_TEST(minority_alone_tells_nothing)
             ck_assert_int_eq(rl_round_tells(&lost, unknown), 0);
     }
 }
-END_TEST
 
 static const int codes[] = {0, REDLOCK_EHELD, REDLOCK_ENOQUORUM};
 #define CODES 3
 
 /* The findings of every code at every time around the call's beginning. */
-START_TEST(first_source_that_tells_decides)
+TEST(outcome, first_source_that_tells_decides, .rows = CODES)
 {
     enum { BEGAN = 10 };
     const int tells = codes[_i];
@@ -91,16 +89,4 @@ START_TEST(first_source_that_tells_decides)
         ck_assert_int_eq(rl_outcome(tells, held_here, &own, &shared, BEGAN),
                          expected ? expected : REDLOCK_EUNDECIDED);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("outcome");
-    TCase *tcase = tcase_create("outcome");
-    tcase_add_loop_test(tcase, every_round_tells_what_is_certain, 1, 7);
-    tcase_add_test(tcase, minority_alone_tells_nothing);
-    tcase_add_loop_test(tcase, first_source_that_tells_decides, 0, CODES);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

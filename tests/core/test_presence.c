@@ -20,7 +20,7 @@ static void votes(void)
     ck_assert_int_eq(rl_presence_due_ns(&presence), INT64_MAX);
 }
 
-START_TEST(absence_that_lasts_is_told_once)
+TEST(presence, absence_that_lasts_is_told_once)
 {
     votes();
     rl_presence_away(&presence, 19 * S, 20 * S);
@@ -32,18 +32,16 @@ START_TEST(absence_that_lasts_is_told_once)
     ck_assert_int_eq(rl_presence_tell(&presence, 500 * S), RL_PRESENCE_NONE);
     ck_assert_int_eq(rl_presence_away_since_ns(&presence, 500 * S), 19 * S);
 }
-END_TEST
 
-START_TEST(short_absence_is_not_told)
+TEST(presence, short_absence_is_not_told)
 {
     votes();
     rl_presence_away(&presence, 20 * S, 20 * S);
     rl_presence_votes(&presence, 20 * S + RL_AWAY_TOLD_NS - 1);
     ck_assert_int_eq(rl_presence_tell(&presence, 500 * S), RL_PRESENCE_NONE);
 }
-END_TEST
 
-START_TEST(return_is_told_at_once)
+TEST(presence, return_is_told_at_once)
 {
     votes();
     rl_presence_away(&presence, 20 * S, 20 * S);
@@ -54,9 +52,8 @@ START_TEST(return_is_told_at_once)
     ck_assert_int_eq(rl_presence_away_since_ns(&presence, 31 * S), -1);
     ck_assert_int_eq(rl_presence_away_since_ns(&presence, 19 * S), -1);
 }
-END_TEST
 
-START_TEST(each_is_told_once_a_minute_and_in_the_end_what_is_true)
+TEST(presence, each_is_told_once_a_minute_and_in_the_end_what_is_true)
 {
     unsigned gone = 0, back = 0;
     votes();
@@ -73,17 +70,4 @@ START_TEST(each_is_told_once_a_minute_and_in_the_end_what_is_true)
     int64_t due_ns = rl_presence_due_ns(&presence);
     ck_assert_int_le(due_ns, 202 * S + RL_AWAY_AGAIN_NS);
     ck_assert_int_eq(rl_presence_tell(&presence, due_ns), RL_PRESENCE_GONE);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("presence");
-    TCase *tcase = tcase_create("presence");
-    tcase_add_test(tcase, absence_that_lasts_is_told_once);
-    tcase_add_test(tcase, short_absence_is_not_told);
-    tcase_add_test(tcase, return_is_told_at_once);
-    tcase_add_test(tcase, each_is_told_once_a_minute_and_in_the_end_what_is_true);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -14,7 +14,7 @@
 
 /* ---- a majority of the configured N ---------------------------------------------------- */
 
-START_TEST(majority_is_more_than_half)
+TEST(votes, majority_is_more_than_half)
 {
     for (unsigned n = 1; n <= REDLOCK_NODES_MAX; n++) {
         unsigned needed = rl_quorum_needed(n);
@@ -26,21 +26,18 @@ START_TEST(majority_is_more_than_half)
     ck_assert_uint_eq(rl_quorum_needed(4), 3);
     ck_assert_uint_eq(rl_quorum_needed(64), 33);
 }
-END_TEST
 
-START_TEST(no_nodes_are_no_quorum)
+TEST(votes, no_nodes_are_no_quorum, .signal = SIGABRT)
 {
     rl_quorum_needed(0);
 }
-END_TEST
 
-START_TEST(more_nodes_than_bits_are_refused)
+TEST(votes, more_nodes_than_bits_are_refused, .signal = SIGABRT)
 {
     rl_quorum_needed(REDLOCK_NODES_MAX + 1);
 }
-END_TEST
 
-START_TEST(sets_of_nodes)
+TEST(votes, sets_of_nodes)
 {
     ck_assert_uint_eq(rl_all(1), 1);
     ck_assert_uint_eq(rl_all(63), UINT64_MAX >> 1);
@@ -52,7 +49,6 @@ START_TEST(sets_of_nodes)
     }
     ck_assert_uint_eq(rl_count(0), 0);
 }
-END_TEST
 
 /* ---- two lists ------------------------------------------------------------------------- */
 
@@ -70,7 +66,7 @@ static bool meet_by_trying(unsigned one, unsigned other, unsigned common)
     return true;
 }
 
-START_TEST(majorities_of_two_lists_meet_where_sets_say_so)
+TEST(votes, majorities_of_two_lists_meet_where_sets_say_so)
 {
     for (unsigned one = 1; one <= 10; one++)
         for (unsigned other = 1; other <= 10; other++)
@@ -79,10 +75,9 @@ START_TEST(majorities_of_two_lists_meet_where_sets_say_so)
                                   meet_by_trying(one, other, common),
                               "%u and %u with %u in common", one, other, common);
 }
-END_TEST
 
 /* What redlock(7) says of changing the list. */
-START_TEST(one_master_added_or_removed_is_sound_for_every_number)
+TEST(votes, one_master_added_or_removed_is_sound_for_every_number)
 {
     for (unsigned n = 1; n < REDLOCK_NODES_MAX; n++) {
         ck_assert(rl_majorities_meet(n, n, n));
@@ -90,9 +85,8 @@ START_TEST(one_master_added_or_removed_is_sound_for_every_number)
         ck_assert(rl_majorities_meet(n + 1, n, n));
     }
 }
-END_TEST
 
-START_TEST(two_changes_at_once_are_sound_for_even_numbers_alone)
+TEST(votes, two_changes_at_once_are_sound_for_even_numbers_alone)
 {
     for (unsigned n = 1; n + 2 <= REDLOCK_NODES_MAX; n++) {
         ck_assert_int_eq(rl_majorities_meet(n, n + 2, n), n % 2 == 0);
@@ -101,15 +95,13 @@ START_TEST(two_changes_at_once_are_sound_for_even_numbers_alone)
     for (unsigned n = 2; n <= REDLOCK_NODES_MAX; n++)
         ck_assert(!rl_majorities_meet(n, n, n - 2));
 }
-END_TEST
 
 /* n, then n + 1, then n again with another one left out: the first and the last list. */
-START_TEST(list_before_last_may_not_meet_new_one)
+TEST(votes, list_before_last_may_not_meet_new_one)
 {
     for (unsigned n = 1; n <= REDLOCK_NODES_MAX; n += 2)
         ck_assert(!rl_majorities_meet(n, n, n - 1));
 }
-END_TEST
 
 /* ---- every combination of votes -------------------------------------------------------- */
 
@@ -160,7 +152,7 @@ static void check_votes(unsigned n, const unsigned *votes)
                      verdict == RL_LOST && yes > 0 && no > 0 && no * 2 <= n);
 }
 
-START_TEST(every_combination_of_votes)
+TEST(votes, every_combination_of_votes, .first = 1, .rows = 8)
 {
     unsigned votes[7] = {0};
     unsigned n = (unsigned)_i;
@@ -174,10 +166,9 @@ START_TEST(every_combination_of_votes)
         votes[at]++;
     }
 }
-END_TEST
 
 /* One server counts once: CE14, and an answer that arrives twice. */
-START_TEST(nodes_first_vote_stands)
+TEST(votes, nodes_first_vote_stands)
 {
     static const enum rl_vote all[] = {RL_VOTE_YES, RL_VOTE_NO, RL_VOTE_FAILED};
     for (unsigned first = 0; first < 3; first++) {
@@ -192,10 +183,9 @@ START_TEST(nodes_first_vote_stands)
         }
     }
 }
-END_TEST
 
 /* CE23: a majority of those who answered is not one of those who are. */
-START_TEST(ce23_majority_of_answers_is_no_majority)
+TEST(votes, ce23_majority_of_answers_is_no_majority)
 {
     struct rl_round round;
     rl_round_start(&round, 5, 0, 1);
@@ -208,10 +198,9 @@ START_TEST(ce23_majority_of_answers_is_no_majority)
     ck_assert_int_eq(rl_round_verdict(&round), RL_LOST);
     ck_assert(rl_round_no_quorum(&round));
 }
-END_TEST
 
 /* CE13: half of an even N would let two win. */
-START_TEST(ce13_half_of_even_number_loses)
+TEST(votes, ce13_half_of_even_number_loses)
 {
     for (unsigned n = 2; n <= 64; n += 2) {
         struct rl_round round;
@@ -222,10 +211,9 @@ START_TEST(ce13_half_of_even_number_loses)
         ck_assert(rl_round_split(&round));
     }
 }
-END_TEST
 
 /* The largest N decide at the same vote, whichever ends the bits begin from. */
-START_TEST(word_full_of_nodes)
+TEST(votes, word_full_of_nodes)
 {
     static const unsigned sizes[] = {31, 32, 33, 63, 64};
     for (unsigned k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
@@ -245,29 +233,25 @@ START_TEST(word_full_of_nodes)
         ck_assert_int_eq(rl_round_verdict(&round), RL_LOST);
     }
 }
-END_TEST
 
-START_TEST(node_that_is_none)
+TEST(votes, node_that_is_none, .signal = SIGABRT)
 {
     struct rl_round round;
     rl_round_start(&round, 3, 0, 1);
     rl_round_vote(&round, 3, RL_VOTE_YES);
 }
-END_TEST
 
-START_TEST(round_of_nobody)
+TEST(votes, round_of_nobody, .signal = SIGABRT)
 {
     struct rl_round round;
     rl_round_start(&round, 0, 0, 1);
 }
-END_TEST
 
-START_TEST(round_that_ends_before_it_begins)
+TEST(votes, round_that_ends_before_it_begins, .signal = SIGABRT)
 {
     struct rl_round round;
     rl_round_start(&round, 3, 10, 9);
 }
-END_TEST
 
 /* ---- time ------------------------------------------------------------------------------ */
 
@@ -297,62 +281,27 @@ static const struct {
     {100 * MS, 1, 0, 1 * MS, 100 * MS}, /* two round trips that are 2 ms */
 };
 
-START_TEST(node_share_of_round)
+TEST(time, node_share_of_round, .rows = ROWS(budgets))
 {
     int64_t budget = rl_node_budget_ns(budgets[_i].remaining, budgets[_i].n,
                                        budgets[_i].node_timeout, budgets[_i].round_trip);
     ck_assert_int_eq(budget, budgets[_i].budget);
 }
-END_TEST
 
-START_TEST(answer_is_late_before_it_is_lost)
+TEST(time, answer_is_late_before_it_is_lost)
 {
     ck_assert_int_eq(rl_patience_ns(0), 500 * MS);
     ck_assert_int_eq(rl_patience_ns(62 * MS), 500 * MS);
     ck_assert_int_eq(rl_patience_ns(63 * MS), 504 * MS);
     ck_assert_int_eq(rl_patience_ns(2 * S), 16 * S);
 }
-END_TEST
 
-START_TEST(budget_for_nobody)
+TEST(time, budget_for_nobody, .signal = SIGABRT)
 {
     rl_node_budget_ns(S, 0, 0, 0);
 }
-END_TEST
 
-START_TEST(negative_round_trip)
+TEST(time, negative_round_trip, .signal = SIGABRT)
 {
     rl_node_budget_ns(S, 5, 0, -1);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("quorum");
-    TCase *votes = tcase_create("votes");
-    tcase_add_test(votes, majority_is_more_than_half);
-    tcase_add_test_raise_signal(votes, no_nodes_are_no_quorum, SIGABRT);
-    tcase_add_test_raise_signal(votes, more_nodes_than_bits_are_refused, SIGABRT);
-    tcase_add_test(votes, sets_of_nodes);
-    tcase_add_test(votes, majorities_of_two_lists_meet_where_sets_say_so);
-    tcase_add_test(votes, one_master_added_or_removed_is_sound_for_every_number);
-    tcase_add_test(votes, two_changes_at_once_are_sound_for_even_numbers_alone);
-    tcase_add_test(votes, list_before_last_may_not_meet_new_one);
-    tcase_add_loop_test(votes, every_combination_of_votes, 1, 8);
-    tcase_add_test(votes, nodes_first_vote_stands);
-    tcase_add_test(votes, ce23_majority_of_answers_is_no_majority);
-    tcase_add_test(votes, ce13_half_of_even_number_loses);
-    tcase_add_test(votes, word_full_of_nodes);
-    tcase_add_test_raise_signal(votes, node_that_is_none, SIGABRT);
-    tcase_add_test_raise_signal(votes, round_of_nobody, SIGABRT);
-    tcase_add_test_raise_signal(votes, round_that_ends_before_it_begins, SIGABRT);
-    suite_add_tcase(suite, votes);
-    TCase *time = tcase_create("time");
-    tcase_add_loop_test(time, node_share_of_round, 0,
-                        (int)(sizeof(budgets) / sizeof(budgets[0])));
-    tcase_add_test(time, answer_is_late_before_it_is_lost);
-    tcase_add_test_raise_signal(time, budget_for_nobody, SIGABRT);
-    tcase_add_test_raise_signal(time, negative_round_trip, SIGABRT);
-    suite_add_tcase(suite, time);
-    return suite_run(suite);
 }

@@ -13,7 +13,7 @@ static struct rl_quorum_values of(unsigned count, const int64_t number[])
 }
 
 /* Against a count, in every order and of every size up to four. */
-START_TEST(it_is_largest_that_so_many_reach)
+TEST(numbers, it_is_largest_that_so_many_reach)
 {
     static const int64_t values[] = {0, 1, 7, INT64_MAX};
     for (unsigned count = 1; count <= 4; count++) {
@@ -35,9 +35,8 @@ START_TEST(it_is_largest_that_so_many_reach)
         }
     }
 }
-END_TEST
 
-START_TEST(for_ever_is_most)
+TEST(numbers, for_ever_is_most)
 {
     static const int64_t number[] = {5, -1, 3};
     struct rl_quorum_values given = of(3, number);
@@ -45,36 +44,21 @@ START_TEST(for_ever_is_most)
     ck_assert_int_eq(rl_quorum_value_reached(&given, 2), 5);
     ck_assert_int_eq(rl_quorum_value_reached(&given, 3), 3);
 }
-END_TEST
 
 /* Who said nothing reaches nothing. */
-START_TEST(too_few_reach_nothing)
+TEST(numbers, too_few_reach_nothing)
 {
     static const int64_t number[] = {5, -1};
     struct rl_quorum_values given = of(2, number), none = {0};
     ck_assert_int_eq(rl_quorum_value_reached(&given, 3), 0);
     ck_assert_int_eq(rl_quorum_value_reached(&none, 1), 0);
 }
-END_TEST
 
-START_TEST(as_many_as_there_may_be)
+TEST(numbers, as_many_as_there_may_be)
 {
     struct rl_quorum_values given = {0};
     for (unsigned i = 0; i < REDLOCK_NODES_MAX; i++)
         rl_quorum_value_add(&given, i);
     ck_assert_int_eq(rl_quorum_value_reached(&given, REDLOCK_NODES_MAX), 0);
     ck_assert_int_eq(rl_quorum_value_reached(&given, 1), REDLOCK_NODES_MAX - 1);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("numbers");
-    TCase *tcase = tcase_create("numbers");
-    tcase_add_test(tcase, it_is_largest_that_so_many_reach);
-    tcase_add_test(tcase, for_ever_is_most);
-    tcase_add_test(tcase, too_few_reach_nothing);
-    tcase_add_test(tcase, as_many_as_there_may_be);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -37,16 +37,15 @@ static void fail_often(unsigned times)
         fail_in_time();
 }
 
-START_TEST(at_first_it_is_tried_at_once)
+TEST(retry, at_first_it_is_tried_at_once)
 {
     ck_assert_int_eq(retry.at_ns, 0);
     ck_assert_uint_eq(retry.failures, 0);
     rl_retry_begin(&retry, now_ns);
     ck_assert_uint_eq(retry.failures, 0);
 }
-END_TEST
 
-START_TEST(failures_put_it_off_for_longer_and_longer)
+TEST(retry, failures_put_it_off_for_longer_and_longer)
 {
     int64_t longest_ns = MIN_NS;
     retry.at_ns = now_ns;
@@ -58,10 +57,9 @@ START_TEST(failures_put_it_off_for_longer_and_longer)
         longest_ns = 2 * longest_ns < MAX_NS ? 2 * longest_ns : MAX_NS;
     }
 }
-END_TEST
 
 /* Nobody was there to try: what made it fail is history. A little late is in time. */
-START_TEST(long_past_its_time_it_begins_anew)
+TEST(retry, long_past_its_time_it_begins_anew)
 {
     fail_often(20);
     rl_retry_begin(&retry, retry.at_ns + 100 * MS);
@@ -72,9 +70,8 @@ START_TEST(long_past_its_time_it_begins_anew)
     ck_assert_uint_eq(retry.failures, 1);
     ck_assert_int_le(retry.at_ns, now_ns + MIN_NS);
 }
-END_TEST
 
-START_TEST(lasting_connection_is_made_anew_at_once)
+TEST(retry, lasting_connection_is_made_anew_at_once)
 {
     fail_often(20);
     rl_retry_lost(&retry, &prng, now_ns - RL_NS_PER_S, now_ns);
@@ -82,10 +79,9 @@ START_TEST(lasting_connection_is_made_anew_at_once)
     ck_assert_uint_eq(retry.failures, 0);
     ck_assert_int_le(fail_in_time(), MIN_NS);
 }
-END_TEST
 
 /* Up and gone: once, it is worth a try at once; then later and later. But it did get up. */
-START_TEST(server_that_hangs_up_again_and_again_is_not_raced)
+TEST(retry, server_that_hangs_up_again_and_again_is_not_raced)
 {
     int64_t short_ns = RL_NS_PER_S - 1;
     rl_retry_lost(&retry, &prng, now_ns - short_ns, now_ns);
@@ -102,10 +98,9 @@ START_TEST(server_that_hangs_up_again_and_again_is_not_raced)
     }
     ck_assert_int_ge(fail_in_time(), MAX_NS / 2);
 }
-END_TEST
 
 /* However often it failed before it was up, the first attempt after that may be waited for. */
-START_TEST(thread_that_was_up_has_not_failed)
+TEST(retry, thread_that_was_up_has_not_failed)
 {
     fail_often(20);
     rl_retry_lost(&retry, &prng, now_ns - 1, now_ns);
@@ -115,9 +110,8 @@ START_TEST(thread_that_was_up_has_not_failed)
     fail_in_time();
     ck_assert_uint_eq(retry.failures, 1);
 }
-END_TEST
 
-START_TEST(unread_socket_is_no_failure)
+TEST(retry, unread_socket_is_no_failure)
 {
     fail_often(20);
     rl_retry_excuse(&retry, now_ns);
@@ -126,18 +120,16 @@ START_TEST(unread_socket_is_no_failure)
     ck_assert_uint_eq(retry.flaws, 0);
     ck_assert_int_le(fail_in_time(), MIN_NS);
 }
-END_TEST
 
-START_TEST(postponed_node_counts_as_failed)
+TEST(retry, postponed_node_counts_as_failed)
 {
     rl_retry_put_off(&retry, now_ns + 30 * RL_NS_PER_S);
     ck_assert_int_eq(retry.at_ns, now_ns + 30 * RL_NS_PER_S);
     ck_assert_uint_eq(retry.failures, 1);
 }
-END_TEST
 
 /* Not sooner than the shortest wait after the last try, and never later than planned. */
-START_TEST(haste_has_end)
+TEST(retry, haste_has_end)
 {
     rl_retry_begin(&retry, now_ns);
     rl_retry_put_off(&retry, now_ns + RL_NS_PER_S);
@@ -150,7 +142,6 @@ START_TEST(haste_has_end)
     ck_assert_int_eq(retry.at_ns, now_ns + RL_NS_PER_S / 2);
     ck_assert_uint_eq(retry.failures, 2);
 }
-END_TEST
 
 /* ---- refusals that last until a person mends them ---- */
 
@@ -162,7 +153,7 @@ static int64_t refused_in_time(void)
     return retry.at_ns - now_ns;
 }
 
-START_TEST(server_that_needs_a_person_is_tried_seldom)
+TEST(retry, server_that_needs_a_person_is_tried_seldom)
 {
     int64_t longest_ns = RL_REFUSED_MIN_MS * MS, most_ns = RL_REFUSED_MAX_MS * MS;
     retry.at_ns = now_ns;
@@ -175,9 +166,8 @@ START_TEST(server_that_needs_a_person_is_tried_seldom)
     }
     ck_assert_int_ge(longest_ns / 2, 10 * RL_NS_PER_S);
 }
-END_TEST
 
-START_TEST(seldom_stays_seldom_where_nobody_polls)
+TEST(retry, seldom_stays_seldom_where_nobody_polls)
 {
     retry.at_ns = now_ns;
     for (unsigned k = 0; k < 20; k++)
@@ -187,9 +177,8 @@ START_TEST(seldom_stays_seldom_where_nobody_polls)
     rl_retry_refused(&retry, &prng, now_ns);
     ck_assert_int_ge(retry.at_ns - now_ns, 10 * RL_NS_PER_S);
 }
-END_TEST
 
-START_TEST(refused_server_that_is_needed_gets_a_try_in_two_seconds_whoever_asks)
+TEST(retry, refused_server_that_is_needed_gets_a_try_in_two_seconds_whoever_asks)
 {
     retry.at_ns = now_ns;
     for (unsigned k = 0; k < 20; k++)
@@ -199,10 +188,9 @@ START_TEST(refused_server_that_is_needed_gets_a_try_in_two_seconds_whoever_asks)
         ck_assert_int_eq(retry.at_ns, now_ns + 2 * RL_NS_PER_S);
     }
 }
-END_TEST
 
 /* What came of it since is another matter. */
-START_TEST(after_another_failure_or_success_refusals_begin_anew)
+TEST(retry, after_another_failure_or_success_refusals_begin_anew)
 {
     for (int with_success = 0; with_success < 2; with_success++) {
         rl_retry_init(&retry);
@@ -220,26 +208,5 @@ START_TEST(after_another_failure_or_success_refusals_begin_anew)
         ck_assert_int_le(refused_in_time(), RL_REFUSED_MIN_MS * MS);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("retry");
-    TCase *tcase = tcase_create("retry");
-    tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, at_first_it_is_tried_at_once);
-    tcase_add_test(tcase, failures_put_it_off_for_longer_and_longer);
-    tcase_add_test(tcase, long_past_its_time_it_begins_anew);
-    tcase_add_test(tcase, lasting_connection_is_made_anew_at_once);
-    tcase_add_test(tcase, server_that_hangs_up_again_and_again_is_not_raced);
-    tcase_add_test(tcase, thread_that_was_up_has_not_failed);
-    tcase_add_test(tcase, unread_socket_is_no_failure);
-    tcase_add_test(tcase, postponed_node_counts_as_failed);
-    tcase_add_test(tcase, haste_has_end);
-    tcase_add_test(tcase, server_that_needs_a_person_is_tried_seldom);
-    tcase_add_test(tcase, seldom_stays_seldom_where_nobody_polls);
-    tcase_add_test(tcase, refused_server_that_is_needed_gets_a_try_in_two_seconds_whoever_asks);
-    tcase_add_test(tcase, after_another_failure_or_success_refusals_begin_anew);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(retry, .set_up = set_up)

@@ -193,7 +193,7 @@ static const struct text {
 };
 #define TEXTS (sizeof(texts) / sizeof(texts[0]))
 
-START_TEST(each_text_is_known_by_its_own_row)
+TEST(rows, each_text_is_known_by_its_own_row, .rows = (int)TEXTS)
 {
     size_t count;
     const struct rl_refusal *row = &rl_refusals(&count)[_i];
@@ -205,18 +205,16 @@ START_TEST(each_text_is_known_by_its_own_row)
     ck_assert_int_eq(rl_refusal_lasts(texts[_i].text), texts[_i].class == RL_REFUSAL_LASTS);
     ck_assert_msg(strstr(found->remedy, texts[_i].remedy), "%s", found->remedy);
 }
-END_TEST
 
-START_TEST(each_row_has_a_text_here)
+TEST(rows, each_row_has_a_text_here)
 {
     size_t count;
     (void)rl_refusals(&count);
     ck_assert_uint_eq(count, TEXTS);
 }
-END_TEST
 
 /* Another server in a place of the list, or a clock that is set, is a change at work. */
-START_TEST(remedy_that_changes_which_server_votes_names_what_makes_that_safe)
+TEST(rows, remedy_that_changes_which_server_votes_names_what_makes_that_safe)
 {
     static const struct {
         const char *text, *safe;
@@ -235,27 +233,24 @@ START_TEST(remedy_that_changes_which_server_votes_names_what_makes_that_safe)
         ck_assert_msg(strstr(remedy, remedies[i].safe), "%s: %s", remedies[i].text, remedy);
     }
 }
-END_TEST
 
-START_TEST(what_is_not_known_may_pass)
+TEST(rows, what_is_not_known_may_pass)
 {
     ck_assert_ptr_null(rl_refusal_of("ERR what nobody has seen"));
     ck_assert(!rl_refusal_lasts("ERR what nobody has seen"));
     ck_assert(!rl_refusal_lasts(""));
 }
-END_TEST
 
-START_TEST(what_this_machine_lacks_is_no_fault_of_a_master)
+TEST(rows, what_this_machine_lacks_is_no_fault_of_a_master)
 {
     ck_assert_int_eq(rl_refusal_of("no socket to be had: Too many open files")->exit_status, 71);
     ck_assert_int_eq(rl_refusal_of("NOPERM")->exit_status, 69);
     ck_assert_int_eq(rl_refusal_of("Connection refused")->exit_status, 69);
 }
-END_TEST
 
 /* ---- all that libraries can say ---- */
 
-START_TEST(each_certificate_that_openssl_refuses_needs_a_person)
+TEST(libraries, each_certificate_that_openssl_refuses_needs_a_person)
 {
     char text[256];
     for (long verdict = 1; verdict <= 94; verdict++) {
@@ -264,9 +259,8 @@ START_TEST(each_certificate_that_openssl_refuses_needs_a_person)
         ck_assert_msg(rl_refusal_lasts(text), "%s", text);
     }
 }
-END_TEST
 
-START_TEST(each_alert_of_a_server_has_a_remedy)
+TEST(libraries, each_alert_of_a_server_has_a_remedy)
 {
     unsigned seen = 0;
     OPENSSL_init_ssl(OPENSSL_INIT_LOAD_SSL_STRINGS, NULL);
@@ -284,9 +278,8 @@ START_TEST(each_alert_of_a_server_has_a_remedy)
     }
     ck_assert_uint_ge(seen, 20);
 }
-END_TEST
 
-START_TEST(each_failure_of_a_look_up_is_known_and_passes)
+TEST(libraries, each_failure_of_a_look_up_is_known_and_passes)
 {
     static const int codes[] = {EAI_NONAME, EAI_AGAIN, EAI_FAIL, EAI_NODATA, EAI_ADDRFAMILY};
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
@@ -294,9 +287,8 @@ START_TEST(each_failure_of_a_look_up_is_known_and_passes)
         ck_assert(!rl_refusal_lasts(gai_strerror(codes[i])));
     }
 }
-END_TEST
 
-START_TEST(each_error_of_a_connect_is_known)
+TEST(libraries, each_error_of_a_connect_is_known)
 {
     static const int errors[] = {
         ECONNREFUSED, ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, EHOSTDOWN, ENETDOWN,
@@ -306,24 +298,4 @@ START_TEST(each_error_of_a_connect_is_known)
     };
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
         ck_assert_msg(rl_refusal_of(strerror(errors[i])), "%s", strerror(errors[i]));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("refusal");
-    TCase *rows = tcase_create("rows");
-    tcase_add_loop_test(rows, each_text_is_known_by_its_own_row, 0, (int)TEXTS);
-    tcase_add_test(rows, each_row_has_a_text_here);
-    tcase_add_test(rows, remedy_that_changes_which_server_votes_names_what_makes_that_safe);
-    tcase_add_test(rows, what_is_not_known_may_pass);
-    tcase_add_test(rows, what_this_machine_lacks_is_no_fault_of_a_master);
-    suite_add_tcase(suite, rows);
-    TCase *libraries = tcase_create("libraries");
-    tcase_add_test(libraries, each_certificate_that_openssl_refuses_needs_a_person);
-    tcase_add_test(libraries, each_alert_of_a_server_has_a_remedy);
-    tcase_add_test(libraries, each_failure_of_a_look_up_is_known_and_passes);
-    tcase_add_test(libraries, each_error_of_a_connect_is_known);
-    suite_add_tcase(suite, libraries);
-    return suite_run(suite);
 }

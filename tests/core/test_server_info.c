@@ -54,14 +54,13 @@ static struct rl_info parse_text(const char *text)
 }
 
 /* It also tells the version of Redis that it is compatible with, before its own or after it. */
-START_TEST(redict_has_version_of_its_own)
+TEST(text, redict_has_version_of_its_own)
 {
     struct rl_info info = parse_text("redis_version:7.2.4\r\nredict_version:7.3.5\r\n");
     ck_assert_str_eq(info.version, "redict 7.3.5");
 }
-END_TEST
 
-START_TEST(valkey_has_version_of_its_own)
+TEST(text, valkey_has_version_of_its_own)
 {
     struct rl_info info = parse_text("redis_version:7.2.4\r\nserver_name:valkey\r\n"
                                      "valkey_version:8.1.3\r\n");
@@ -73,9 +72,8 @@ START_TEST(valkey_has_version_of_its_own)
     info = parse_text("valkey_version:12345678901234567\r\n"); /* as good as none */
     ck_assert_str_eq(info.version, "");
 }
-END_TEST
 
-START_TEST(servers_own_text)
+TEST(text, servers_own_text)
 {
     struct rl_info info = parse_text(sample);
     ck_assert_str_eq(info.run_id, "0123456789abcdef0123456789abcdef01234567");
@@ -88,7 +86,6 @@ START_TEST(servers_own_text)
     ck_assert(!info.loading);
     ck_assert(parse_text("loading:1\n").loading);
 }
-END_TEST
 
 static void check_empty(const struct rl_info *info)
 {
@@ -139,7 +136,7 @@ static const struct {
     {"maxmemory:1\n", NULL},
 };
 
-START_TEST(server_unfit_reasons)
+TEST(text, server_unfit_reasons, .rows = ROWS(fitness))
 {
     struct rl_info info = parse_text(fitness[_i].text);
     const char *why = rl_info_unfit(&info);
@@ -147,7 +144,6 @@ START_TEST(server_unfit_reasons)
     if (why)
         ck_assert_msg(strstr(why, fitness[_i].why) != NULL, "%s", why);
 }
-END_TEST
 
 static const struct {
     const char *text, *why;
@@ -167,7 +163,7 @@ static const struct {
     {"min_slaves_good_slaves:x\n", NULL},
 };
 
-START_TEST(values_that_server_would_refuse)
+TEST(text, values_that_server_would_refuse, .rows = ROWS(refusals))
 {
     struct rl_info info = parse_text(refusals[_i].text);
     const char *why = rl_info_refusal(&info);
@@ -175,16 +171,14 @@ START_TEST(values_that_server_would_refuse)
     if (why)
         ck_assert_msg(strncmp(why, refusals[_i].why, strlen(refusals[_i].why)) == 0, "%s", why);
 }
-END_TEST
 
-START_TEST(texts_that_tell_nothing)
+TEST(text, texts_that_tell_nothing, .rows = ROWS(nothing))
 {
     struct rl_info info = parse_text(nothing[_i]);
     check_empty(&info);
 }
-END_TEST
 
-START_TEST(lines_end_with_or_without_carriage_return)
+TEST(text, lines_end_with_or_without_carriage_return)
 {
     struct rl_info info = parse_text("role:slave\nrun_id:abc\r\nuptime_in_seconds:7");
     ck_assert_str_eq(info.role, "slave");
@@ -193,10 +187,9 @@ START_TEST(lines_end_with_or_without_carriage_return)
     info = parse_text("role:mas\rter\n"); /* one within is no end, and no character of a role */
     ck_assert_str_eq(info.role, "");
 }
-END_TEST
 
 /* Cut anywhere, the text tells less, and never anything else. */
-START_TEST(every_prefix_of_text)
+TEST(text, every_prefix_of_text)
 {
     struct rl_info whole = parse_text(sample);
     for (size_t len = 0; len <= strlen(sample); len++) {
@@ -208,10 +201,9 @@ START_TEST(every_prefix_of_text)
         ck_assert(!info.loading);
     }
 }
-END_TEST
 
 /* A value that does not fit, or that has bytes no such value has, is none. */
-START_TEST(values_are_kept_whole_or_not_at_all)
+TEST(text, values_are_kept_whole_or_not_at_all)
 {
     char text[128] = "run_id:";
     struct rl_info info;
@@ -232,10 +224,9 @@ START_TEST(values_are_kept_whole_or_not_at_all)
         ck_assert_int_eq(info.role[0] != '\0', plain);
     }
 }
-END_TEST
 
 /* What is said last is what holds, be it less, or nothing. */
-START_TEST(setting_given_twice)
+TEST(text, setting_given_twice)
 {
     struct rl_info info = parse_text("role:master\nrole:ma\nrun_id:abc\nrun_id:a\x01""c\n"
                                      "uptime_in_seconds:5\nuptime_in_seconds:x\n"
@@ -247,7 +238,6 @@ START_TEST(setting_given_twice)
     ck_assert(!info.loading);
     ck_assert_str_eq(parse_text("role: master\n").role, "");
 }
-END_TEST
 
 static const struct {
     const char *value;
@@ -270,7 +260,7 @@ static const struct {
     {"", -1},
 };
 
-START_TEST(numbers_are_digits)
+TEST(text, numbers_are_digits, .rows = ROWS(numbers))
 {
     char text[96];
     snprintf(text, sizeof(text), "uptime_in_seconds:%s", numbers[_i].value);
@@ -279,18 +269,16 @@ START_TEST(numbers_are_digits)
     int64_t expected = numbers[_i].number < 0 ? 0 : numbers[_i].number;
     ck_assert_int_eq(parse_text(text).maxmemory, expected);
 }
-END_TEST
 
 /* ---- the restart guard ----------------------------------------------------------------- */
 
-START_TEST(window_is_max_ttl_and_its_drift)
+TEST(guard, window_is_max_ttl_and_its_drift)
 {
     ck_assert_int_eq(rl_guard_window_ns(30 * S, 0.0), 30 * S + 1);
     ck_assert_int_eq(rl_guard_window_ns(30 * S, 0.01), 30 * S + S * 3 / 10 + 1);
     ck_assert_int_gt(rl_guard_window_ns(RL_TTL_LIMIT_MS * RL_NS_PER_MS, 0.999),
                      RL_TTL_LIMIT_MS * RL_NS_PER_MS);
 }
-END_TEST
 
 static const struct {
     int64_t window_ns, uptime_s, seen_ns, wait_ns;
@@ -319,17 +307,16 @@ static const struct {
     {30 * S, 20, 25 * S, 5 * S},
 };
 
-START_TEST(exact_edges)
+TEST(guard, exact_edges, .rows = ROWS(edges))
 {
     int64_t wait = rl_guard_wait_ns(edges[_i].window_ns, edges[_i].uptime_s, edges[_i].seen_ns);
     ck_assert_int_eq(wait, edges[_i].wait_ns);
 }
-END_TEST
 
 /* The uptime that a server reports is a difference of two truncated clocks: up to a second
  * more than the truth, or less. Whatever it reports, a vote means that it has been up for
  * the whole window; and a guard one second laxer would let through one that was not. */
-START_TEST(second_less_is_hole)
+TEST(guard, second_less_is_hole)
 {
     struct rl_prng prng;
     bool hole = false;
@@ -348,10 +335,9 @@ START_TEST(second_less_is_hole)
     }
     ck_assert(hole);
 }
-END_TEST
 
 /* Asking again after the time that was named finds a vote; a nanosecond before, none. */
-START_TEST(wait_is_enough_and_not_too_long)
+TEST(guard, wait_is_enough_and_not_too_long)
 {
     struct rl_prng prng;
     rl_prng_seed(&prng, 12);
@@ -368,66 +354,29 @@ START_TEST(wait_is_enough_and_not_too_long)
             ck_assert_int_ne(rl_guard_wait_ns(window, later - (later > 0), seen + wait - 1), 0);
     }
 }
-END_TEST
 
-START_TEST(window_of_nothing)
+TEST(guard, window_of_nothing, .signal = SIGABRT)
 {
     rl_guard_wait_ns(0, 5, 0);
 }
-END_TEST
 
-START_TEST(run_that_was_seen_before_now)
+TEST(guard, run_that_was_seen_before_now, .signal = SIGABRT)
 {
     rl_guard_wait_ns(S, 5, -1);
 }
-END_TEST
 
-START_TEST(window_for_no_ttl)
+TEST(guard, window_for_no_ttl, .signal = SIGABRT)
 {
     rl_guard_window_ns(0, 0.01);
 }
-END_TEST
 
-START_TEST(window_with_drift_of_everything)
+TEST(guard, window_with_drift_of_everything, .signal = SIGABRT)
 {
     rl_guard_window_ns(S, 1.0);
 }
-END_TEST
 
-START_TEST(window_with_negative_drift)
+TEST(guard, window_with_negative_drift, .signal = SIGABRT)
 {
     rl_guard_window_ns(S, -0.5);
 }
-END_TEST
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
-int main(void)
-{
-    Suite *suite = suite_create("info");
-    TCase *text = tcase_create("text");
-    tcase_add_test(text, servers_own_text);
-    tcase_add_test(text, valkey_has_version_of_its_own);
-    tcase_add_test(text, redict_has_version_of_its_own);
-    tcase_add_loop_test(text, texts_that_tell_nothing, 0, COUNT(nothing));
-    tcase_add_loop_test(text, server_unfit_reasons, 0, COUNT(fitness));
-    tcase_add_loop_test(text, values_that_server_would_refuse, 0, COUNT(refusals));
-    tcase_add_test(text, lines_end_with_or_without_carriage_return);
-    tcase_add_test(text, every_prefix_of_text);
-    tcase_add_test(text, values_are_kept_whole_or_not_at_all);
-    tcase_add_test(text, setting_given_twice);
-    tcase_add_loop_test(text, numbers_are_digits, 0, COUNT(numbers));
-    suite_add_tcase(suite, text);
-    TCase *guard = tcase_create("guard");
-    tcase_add_test(guard, window_is_max_ttl_and_its_drift);
-    tcase_add_loop_test(guard, exact_edges, 0, COUNT(edges));
-    tcase_add_test(guard, second_less_is_hole);
-    tcase_add_test(guard, wait_is_enough_and_not_too_long);
-    tcase_add_test_raise_signal(guard, window_of_nothing, SIGABRT);
-    tcase_add_test_raise_signal(guard, run_that_was_seen_before_now, SIGABRT);
-    tcase_add_test_raise_signal(guard, window_for_no_ttl, SIGABRT);
-    tcase_add_test_raise_signal(guard, window_with_drift_of_everything, SIGABRT);
-    tcase_add_test_raise_signal(guard, window_with_negative_drift, SIGABRT);
-    suite_add_tcase(suite, guard);
-    return suite_run(suite);
-}

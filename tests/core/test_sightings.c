@@ -29,7 +29,8 @@ static const struct story {
     {"one that is not told", {{"a", 1, 2, false}, {"", 3, 4, false}, {"a", 5, 6, false}}},
 };
 
-START_TEST(process_that_answers_after_its_successor_is_another_server)
+TEST(sightings, process_that_answers_after_its_successor_is_another_server,
+     .rows = ROWS(stories))
 {
     struct rl_sightings sightings = {.two_ns = 0};
     const struct story *story = &stories[_i];
@@ -40,9 +41,8 @@ START_TEST(process_that_answers_after_its_successor_is_another_server)
         ck_assert_int_eq(rl_sightings_two(&sightings, WINDOW, sight->came) || !sight->two, 1);
     }
 }
-END_TEST
 
-START_TEST(two_servers_are_forgotten_after_window)
+TEST(sightings, two_servers_are_forgotten_after_window)
 {
     struct rl_sightings sightings = {.two_ns = 0};
     ck_assert(!rl_sightings_two(&sightings, WINDOW, 1));
@@ -54,10 +54,9 @@ START_TEST(two_servers_are_forgotten_after_window)
     (void)rl_sightings_learn(&sightings, "a", 7, 8);
     ck_assert(!rl_sightings_two(&sightings, WINDOW, 6 + WINDOW)); /* that is nothing new */
 }
-END_TEST
 
 /* Restarts without end do not push out one that was there lately, nor bring one back. */
-START_TEST(many_restarts_are_no_second_server)
+TEST(sightings, many_restarts_are_no_second_server)
 {
     struct rl_sightings sightings = {.two_ns = 0};
     char run_id[16];
@@ -66,17 +65,4 @@ START_TEST(many_restarts_are_no_second_server)
         ck_assert(!rl_sightings_learn(&sightings, run_id, 2 * i, 2 * i + 1));
     }
     ck_assert(rl_sightings_learn(&sightings, "run-98", 300, 301));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sightings");
-    TCase *tcase = tcase_create("sightings");
-    tcase_add_loop_test(tcase, process_that_answers_after_its_successor_is_another_server, 0,
-                        (int)(sizeof(stories) / sizeof(stories[0])));
-    tcase_add_test(tcase, two_servers_are_forgotten_after_window);
-    tcase_add_test(tcase, many_restarts_are_no_second_server);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

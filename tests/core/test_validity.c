@@ -11,7 +11,6 @@
 
 #define MS RL_NS_PER_MS
 #define S RL_NS_PER_S
-#define ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
 /* ---- drift ----------------------------------------------------------------------------- */
 
@@ -30,15 +29,14 @@ static const struct {
     {INT64_MAX / 2, 0.0, 1},
 };
 
-START_TEST(drift_in_numbers)
+TEST(drift, drift_in_numbers, .rows = ROWS(drifts))
 {
     int64_t ttl = drifts[_i].ttl;
     ck_assert_int_eq(rl_clock_drift_ns(ttl, drifts[_i].factor), drifts[_i].drift);
     ck_assert_int_eq(rl_drift_ns(ttl, drifts[_i].factor), drifts[_i].drift + 2 * MS);
 }
-END_TEST
 
-START_TEST(drift_is_never_rounded_down)
+TEST(drift, drift_is_never_rounded_down)
 {
     struct rl_prng prng;
     rl_prng_seed(&prng, 1);
@@ -51,33 +49,28 @@ START_TEST(drift_is_never_rounded_down)
         ck_assert((long double)(drift - 2 * MS - 2) <= exact);
     }
 }
-END_TEST
 
-START_TEST(drift_of_everything_is_refused)
+TEST(drift, drift_of_everything_is_refused, .signal = SIGABRT)
 {
     rl_drift_ns(S, 1.0);
 }
-END_TEST
 
-START_TEST(negative_drift_is_refused)
+TEST(drift, negative_drift_is_refused, .signal = SIGABRT)
 {
     rl_drift_ns(S, -0.01);
 }
-END_TEST
 
-START_TEST(negative_ttl_is_refused)
+TEST(drift, negative_ttl_is_refused, .signal = SIGABRT)
 {
     rl_drift_ns(-1, 0.01);
 }
-END_TEST
 
-START_TEST(drift_that_might_overflow_is_refused)
+TEST(drift, drift_that_might_overflow_is_refused, .signal = SIGABRT)
 {
     rl_drift_ns(INT64_MAX / 2 + 1, 0.01);
 }
-END_TEST
 
-START_TEST(ttl_must_outlast_its_drift)
+TEST(drift, ttl_must_outlast_its_drift)
 {
     ck_assert(!rl_validity_possible(2 * MS, 0.0));
     ck_assert(!rl_validity_possible(2 * MS + 1, 0.0));
@@ -86,7 +79,6 @@ START_TEST(ttl_must_outlast_its_drift)
     ck_assert(!rl_validity_possible(10 * MS, 0.8)); /* 8 + 2 ms, and the rounding */
     ck_assert(rl_validity_possible(10 * MS, 0.79));
 }
-END_TEST
 
 /* ---- what a round gives ---------------------------------------------------------------- */
 
@@ -104,7 +96,7 @@ static const struct {
     {INT64_MAX - 10 * S, 10 * S, 0.01, INT64_MAX - 102 * MS - 1},
 };
 
-START_TEST(validity_in_numbers)
+TEST(end, validity_in_numbers, .rows = ROWS(ends))
 {
     ck_assert_int_eq(rl_validity_end_ns(ends[_i].t0, ends[_i].ttl, ends[_i].factor),
                      ends[_i].end);
@@ -113,11 +105,10 @@ START_TEST(validity_in_numbers)
     ck_assert(rl_validity_lasts(ends[_i].end + 1, ends[_i].t0, ends[_i].ttl, ends[_i].factor));
     ck_assert(!rl_validity_lasts(ends[_i].end - 1, ends[_i].t0, ends[_i].ttl, ends[_i].factor));
 }
-END_TEST
 
 /* A key that is set late reaches the deadline by any clocks, and is not to live for longer than
  * those that the lock rests on. */
-START_TEST(rest_reaches_deadline_and_no_further)
+TEST(end, rest_reaches_deadline_and_no_further, .rows = 5)
 {
     static const double factors[] = {0.0, 0.001, 0.01, 0.1, 0.3};
     const double factor = factors[_i];
@@ -132,43 +123,37 @@ START_TEST(rest_reaches_deadline_and_no_further)
         }
     }
 }
-END_TEST
 
-START_TEST(nothing_is_left_of_lock_that_is_over)
+TEST(end, nothing_is_left_of_lock_that_is_over, .signal = SIGABRT)
 {
     rl_rest_ns(5 * S, 5 * S, 0.01);
 }
-END_TEST
 
-START_TEST(deadline_after_end_of_time_is_refused)
+TEST(end, deadline_after_end_of_time_is_refused, .signal = SIGABRT)
 {
     rl_validity_end_ns(INT64_MAX - 10 * S + 1, 10 * S, 0.01);
 }
-END_TEST
 
-START_TEST(round_before_clock_began_is_refused)
+TEST(end, round_before_clock_began_is_refused, .signal = SIGABRT)
 {
     rl_validity_end_ns(-1, 10 * S, 0.01);
 }
-END_TEST
 
-START_TEST(extension_never_shortens)
+TEST(end, extension_never_shortens)
 {
     ck_assert_int_eq(rl_validity_extended_ns(5 * S, 5 * S - 1), 5 * S);
     ck_assert_int_eq(rl_validity_extended_ns(5 * S, 5 * S), 5 * S);
     ck_assert_int_eq(rl_validity_extended_ns(5 * S, 5 * S + 1), 5 * S + 1);
     ck_assert_int_eq(rl_validity_extended_ns(1, INT64_MAX), INT64_MAX);
 }
-END_TEST
 
-START_TEST(lock_not_held_is_not_extended)
+TEST(end, lock_not_held_is_not_extended, .signal = SIGABRT)
 {
     rl_validity_extended_ns(0, 5 * S);
 }
-END_TEST
 
 /* A key lives for its TTL by a clock that may be slower than ours: the drift is added. */
-START_TEST(keys_outlast_their_lock)
+TEST(end, keys_outlast_their_lock)
 {
     ck_assert_int_eq(rl_key_gone_ns(7 * S, 10 * S, 0.01), 17 * S + 102 * MS + 1);
     ck_assert_int_eq(rl_key_gone_after_ns(17 * S, 0, 10 * S, 0.01), 17 * S + 102 * MS + 1);
@@ -182,19 +167,16 @@ START_TEST(keys_outlast_their_lock)
                              ends[i].end);
     }
 }
-END_TEST
 
-START_TEST(keys_that_outlast_time_are_refused)
+TEST(end, keys_that_outlast_time_are_refused, .signal = SIGABRT)
 {
     rl_key_gone_after_ns(INT64_MAX - 2 * MS, 0, 10 * S, 0.0);
 }
-END_TEST
 
-START_TEST(keys_made_too_late_are_refused)
+TEST(end, keys_made_too_late_are_refused, .signal = SIGABRT)
 {
     rl_key_gone_ns(INT64_MAX - 10 * S + 1, 10 * S, 0.0);
 }
-END_TEST
 
 /* ---- is it over? ----------------------------------------------------------------------- */
 
@@ -214,7 +196,7 @@ static const struct {
     {INT64_MAX / 2, INT64_MAX / 2 / MS},
 };
 
-START_TEST(less_than_millisecond_is_over)
+TEST(over, less_than_millisecond_is_over, .rows = ROWS(lefts))
 {
     int64_t now = RL_TTL_LIMIT_MS * MS, deadline = now + lefts[_i].left;
     ck_assert_int_eq(rl_validity_left_ns(deadline, now), lefts[_i].left);
@@ -222,9 +204,8 @@ START_TEST(less_than_millisecond_is_over)
     ck_assert_int_eq(rl_validity_over(deadline, now), lefts[_i].ms == 0);
     ck_assert_int_eq(now >= rl_validity_over_ns(deadline), lefts[_i].ms == 0);
 }
-END_TEST
 
-START_TEST(lock_not_held_is_over)
+TEST(over, lock_not_held_is_over)
 {
     ck_assert(rl_validity_over(0, 0));
     ck_assert(rl_validity_over(0, INT64_MAX));
@@ -233,39 +214,34 @@ START_TEST(lock_not_held_is_over)
     /* Watched, and with no time for its margin. */
     ck_assert(rl_validity_over(rl_watched_end_ns(0, RL_LOST_MARGIN_MAX_NS, INT64_MAX), 0));
 }
-END_TEST
 
-START_TEST(difference_that_might_overflow_is_refused)
+TEST(over, difference_that_might_overflow_is_refused, .signal = SIGABRT)
 {
     rl_validity_over(INT64_MIN / 2, 0);
 }
-END_TEST
 
-START_TEST(time_before_clock_began_is_refused)
+TEST(over, time_before_clock_began_is_refused, .signal = SIGABRT)
 {
     rl_validity_over(INT64_MAX, -1);
 }
-END_TEST
 
-START_TEST(times_of_two_epochs_are_not_compared)
+TEST(over, times_of_two_epochs_are_not_compared)
 {
     ck_assert(rl_validity_timed(0, 0));
     ck_assert(rl_validity_timed(5, 5));
     ck_assert(!rl_validity_timed(0, 5));
     ck_assert(!rl_validity_timed(5, 0));
 }
-END_TEST
 
-START_TEST(epoch_that_is_none_is_refused)
+TEST(over, epoch_that_is_none_is_refused, .signal = SIGABRT)
 {
     rl_validity_timed(-1, 0);
 }
-END_TEST
 
 /* ---- given up before its end ----------------------------------------------------------- */
 
 /* A twentieth of the lease, within bounds. */
-START_TEST(loss_is_told_in_time)
+TEST(watched, loss_is_told_in_time)
 {
     ck_assert_int_eq(rl_lost_margin_ns(MS), RL_LOST_MARGIN_MIN_NS);
     ck_assert_int_eq(rl_lost_margin_ns(20 * RL_LOST_MARGIN_MIN_NS - 1), RL_LOST_MARGIN_MIN_NS);
@@ -275,10 +251,9 @@ START_TEST(loss_is_told_in_time)
     ck_assert_int_eq(rl_lost_margin_ns(20 * RL_LOST_MARGIN_MAX_NS + 20), RL_LOST_MARGIN_MAX_NS);
     ck_assert_int_eq(rl_lost_margin_ns(60 * S), RL_LOST_MARGIN_MAX_NS);
 }
-END_TEST
 
 /* Over when max_hold_ms have passed: not a nanosecond before, not one after. */
-START_TEST(max_hold_is_held_to_nanosecond)
+TEST(watched, max_hold_is_held_to_nanosecond)
 {
     int64_t end = rl_max_hold_end_ns(7 * S, 1500);
     ck_assert(!rl_validity_over(end, 8 * S + 500 * MS - 1));
@@ -289,16 +264,14 @@ START_TEST(max_hold_is_held_to_nanosecond)
     ck_assert_int_lt(rl_max_hold_end_ns(7 * S, RL_DURATION_MAX_MS - 1), INT64_MAX);
     ck_assert_int_gt(rl_max_hold_end_ns(7 * S, RL_DURATION_MAX_MS - 1), 0);
 }
-END_TEST
 
-START_TEST(whichever_end_comes_first_is_shown)
+TEST(watched, whichever_end_comes_first_is_shown)
 {
     ck_assert_int_eq(rl_watched_end_ns(10 * S, 100 * MS, INT64_MAX), 10 * S - 100 * MS);
     ck_assert_int_eq(rl_watched_end_ns(10 * S, 100 * MS, 9 * S), 9 * S);
     ck_assert_int_eq(rl_watched_end_ns(10 * S, 100 * MS, 10 * S), 10 * S - 100 * MS);
     ck_assert_int_eq(rl_watched_end_ns(0, 3 * MS, INT64_MAX), -3 * MS);
 }
-END_TEST
 
 /* t0 is 7 s. */
 static const struct {
@@ -311,18 +284,17 @@ static const struct {
     {10 * MS, 0, 10 * MS / 3},
 };
 
-START_TEST(renewed_at_third)
+TEST(watched, renewed_at_third, .rows = ROWS(renewals))
 {
     int64_t ttl = renewals[_i].ttl, end = rl_validity_end_ns(7 * S, ttl, 0.01);
     ck_assert_int_eq(rl_renewal_due_ns(end, ttl, 0.01, renewals[_i].margin),
                      7 * S + renewals[_i].after);
     ck_assert_int_lt(7 * S + renewals[_i].after, end - renewals[_i].margin - MS);
 }
-END_TEST
 
 /* ---- the deadline that is shown -------------------------------------------------------- */
 
-START_TEST(r7_zero_that_was_shown_is_final)
+TEST(shown, r7_zero_that_was_shown_is_final)
 {
     struct rl_shown shown;
     int64_t seen;
@@ -339,9 +311,8 @@ START_TEST(r7_zero_that_was_shown_is_final)
     ck_assert(!rl_shown_extend(&shown, 30 * S));
     ck_assert_int_eq(rl_shown_deadline_ns(&shown), 0);
 }
-END_TEST
 
-START_TEST(expired_lock_is_not_extended)
+TEST(shown, expired_lock_is_not_extended)
 {
     struct rl_shown shown;
     rl_shown_begin(&shown, 10 * S, 0);
@@ -352,9 +323,8 @@ START_TEST(expired_lock_is_not_extended)
     rl_shown_begin(&shown, 40 * S, 0);
     ck_assert_int_eq(rl_shown_deadline_ns(&shown), 40 * S);
 }
-END_TEST
 
-START_TEST(shown_time_is_of_its_epoch)
+TEST(shown, shown_time_is_of_its_epoch)
 {
     struct rl_shown shown;
     rl_shown_begin(&shown, 10 * S, 5);
@@ -363,16 +333,14 @@ START_TEST(shown_time_is_of_its_epoch)
     rl_shown_begin(&shown, 10 * S, 6);
     ck_assert(rl_shown_timed(&shown, 6));
 }
-END_TEST
 
 /* What was shown holds; and where 0 is shown, another thread may have been told 1. */
-START_TEST(keys_stay_until_shown_deadline)
+TEST(shown, keys_stay_until_shown_deadline)
 {
     ck_assert_int_eq(rl_shown_keys_until_ns(10 * S, 8 * S), 10 * S);
     ck_assert_int_eq(rl_shown_keys_until_ns(10 * S, 12 * S), 10 * S);
     ck_assert_int_eq(rl_shown_keys_until_ns(0, 8 * S), 8 * S + MS);
 }
-END_TEST
 
 /* ---- of a handle's text ---------------------------------------------------------------- */
 
@@ -397,69 +365,16 @@ static const struct {
     {INT64_MAX, INT64_MAX, false},
 };
 
-START_TEST(texts_with_impossible_times_are_refused)
+TEST(text, texts_with_impossible_times_are_refused, .rows = ROWS(texts))
 {
     ck_assert_int_eq(
         rl_validity_credible(texts[_i].written, texts[_i].deadline, 30 * S, 100 * S, 50 * S),
         texts[_i].credible);
 }
-END_TEST
 
-START_TEST(negative_times_are_refused_in_every_epoch)
+TEST(text, negative_times_are_refused_in_every_epoch)
 {
     ck_assert(rl_validity_credible(0, 0, 30 * S, 0, INT64_MIN));
     ck_assert(!rl_validity_credible(-1, 0, 30 * S, 0, INT64_MIN));
     ck_assert(!rl_validity_credible(0, -1, 30 * S, 0, INT64_MIN));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("validity");
-    TCase *drift = tcase_create("drift");
-    tcase_add_loop_test(drift, drift_in_numbers, 0, ROWS(drifts));
-    tcase_add_test(drift, drift_is_never_rounded_down);
-    tcase_add_test_raise_signal(drift, drift_of_everything_is_refused, SIGABRT);
-    tcase_add_test_raise_signal(drift, negative_drift_is_refused, SIGABRT);
-    tcase_add_test_raise_signal(drift, negative_ttl_is_refused, SIGABRT);
-    tcase_add_test_raise_signal(drift, drift_that_might_overflow_is_refused, SIGABRT);
-    tcase_add_test(drift, ttl_must_outlast_its_drift);
-    suite_add_tcase(suite, drift);
-    TCase *end = tcase_create("end");
-    tcase_add_loop_test(end, validity_in_numbers, 0, ROWS(ends));
-    tcase_add_loop_test(end, rest_reaches_deadline_and_no_further, 0, 5);
-    tcase_add_test_raise_signal(end, nothing_is_left_of_lock_that_is_over, SIGABRT);
-    tcase_add_test_raise_signal(end, deadline_after_end_of_time_is_refused, SIGABRT);
-    tcase_add_test_raise_signal(end, round_before_clock_began_is_refused, SIGABRT);
-    tcase_add_test(end, extension_never_shortens);
-    tcase_add_test_raise_signal(end, lock_not_held_is_not_extended, SIGABRT);
-    tcase_add_test(end, keys_outlast_their_lock);
-    tcase_add_test_raise_signal(end, keys_that_outlast_time_are_refused, SIGABRT);
-    tcase_add_test_raise_signal(end, keys_made_too_late_are_refused, SIGABRT);
-    suite_add_tcase(suite, end);
-    TCase *over = tcase_create("over");
-    tcase_add_loop_test(over, less_than_millisecond_is_over, 0, ROWS(lefts));
-    tcase_add_test(over, lock_not_held_is_over);
-    tcase_add_test_raise_signal(over, difference_that_might_overflow_is_refused, SIGABRT);
-    tcase_add_test_raise_signal(over, time_before_clock_began_is_refused, SIGABRT);
-    tcase_add_test(over, times_of_two_epochs_are_not_compared);
-    tcase_add_test_raise_signal(over, epoch_that_is_none_is_refused, SIGABRT);
-    suite_add_tcase(suite, over);
-    TCase *watched = tcase_create("watched");
-    tcase_add_test(watched, loss_is_told_in_time);
-    tcase_add_test(watched, max_hold_is_held_to_nanosecond);
-    tcase_add_test(watched, whichever_end_comes_first_is_shown);
-    tcase_add_loop_test(watched, renewed_at_third, 0, ROWS(renewals));
-    suite_add_tcase(suite, watched);
-    TCase *shown = tcase_create("shown");
-    tcase_add_test(shown, r7_zero_that_was_shown_is_final);
-    tcase_add_test(shown, expired_lock_is_not_extended);
-    tcase_add_test(shown, shown_time_is_of_its_epoch);
-    tcase_add_test(shown, keys_stay_until_shown_deadline);
-    suite_add_tcase(suite, shown);
-    TCase *text = tcase_create("text");
-    tcase_add_loop_test(text, texts_with_impossible_times_are_refused, 0, ROWS(texts));
-    tcase_add_test(text, negative_times_are_refused_in_every_epoch);
-    suite_add_tcase(suite, text);
-    return suite_run(suite);
 }

@@ -41,7 +41,7 @@ static int64_t end_after(struct rl_defeat defeat)
 
 static const struct rl_defeat held = {.will_tell = true};
 
-START_TEST(majority_begins_round_at_once_and_minority_after_grace)
+TEST(waking, majority_begins_round_at_once_and_minority_after_grace)
 {
     queue_at(ALL);
     rl_waking_message(&waking, 2, NOW);
@@ -53,10 +53,9 @@ START_TEST(majority_begins_round_at_once_and_minority_after_grace)
     rl_waking_message(&waking, 0, NOW);
     ck_assert_int_eq(rl_pause_turn(&rest, RL_TURN_WOKEN, &view), RL_ROUND_NOW);
 }
-END_TEST
 
 /* Whatever a minority says again and again, its rounds get rarer; a majority forgets that. */
-START_TEST(minority_costs_fewer_and_fewer_rounds)
+TEST(waking, minority_costs_fewer_and_fewer_rounds)
 {
     unsigned rounds = 0;
     int64_t end_ns = NOW + 10 * RL_NS_PER_S;
@@ -75,10 +74,9 @@ START_TEST(minority_costs_fewer_and_fewer_rounds)
     rl_waking_round(&waking, view.n, false, &prng, view.now_ns);
     ck_assert_int_eq(waking.hint_ns, 0);
 }
-END_TEST
 
 /* A majority wakes it each millisecond, and it is refused each time. */
-START_TEST(majority_costs_bounded_number_of_rounds_until_lock_is_had)
+TEST(waking, majority_costs_bounded_number_of_rounds_until_lock_is_had)
 {
     enum { SECONDS = 4 };
     unsigned rounds = 0;
@@ -104,10 +102,9 @@ START_TEST(majority_costs_bounded_number_of_rounds_until_lock_is_had)
         rl_waking_round(&waking, view.n, false, &prng, view.now_ns);
     }
 }
-END_TEST
 
 /* Its grace would end sooner, and others that speak in it make it a majority's. */
-START_TEST(minority_waits_for_what_majority_has_cost)
+TEST(waking, minority_waits_for_what_majority_has_cost)
 {
     for (unsigned rounds = 0; rounds <= RL_WAKES_BURST; rounds++) {
         rl_waking_message(&waking, 0, view.now_ns);
@@ -119,10 +116,9 @@ START_TEST(minority_waits_for_what_majority_has_cost)
     ck_assert_int_eq(rl_pause_turn(&rest, RL_TURN_WOKEN, &view), RL_ROUND_SOONER);
     ck_assert_int_ge(rest.until_ns, view.now_ns + RL_WAKE_EACH_NS);
 }
-END_TEST
 
 /* It probes if a majority will wake it, and polls if not: then it asks much sooner. */
-START_TEST(queued_waiter_probes_and_other_one_polls)
+TEST(waking, queued_waiter_probes_and_other_one_polls)
 {
     ck_assert_int_le(end_after(held), RL_RETRY_MIN_MS * MS);
     ck_assert(!rest.probes);
@@ -139,9 +135,8 @@ START_TEST(queued_waiter_probes_and_other_one_polls)
     ck_assert_int_ge(end_after((struct rl_defeat){.will_tell = true, .silent = 2}),
                      RL_PROBE_MS * MS);
 }
-END_TEST
 
-START_TEST(majority_that_spoke_meanwhile_ends_pause)
+TEST(waking, majority_that_spoke_meanwhile_ends_pause)
 {
     queue_at(ALL);
     rl_waking_message(&waking, 0, NOW);
@@ -151,10 +146,9 @@ START_TEST(majority_that_spoke_meanwhile_ends_pause)
     ck_assert_int_gt(end_after((struct rl_defeat){.in_vain = true}), 0);
     ck_assert_int_ne(rl_pause_turn(&rest, RL_TURN_WOKEN, &view), RL_ROUND_NOW);
 }
-END_TEST
 
 /* The second of three keys to run out frees a majority. Who asked one node first knows one. */
-START_TEST(pause_ends_when_enough_keys_run_out)
+TEST(waking, pause_ends_when_enough_keys_run_out)
 {
     queue_at(ALL);
     rl_refusals_held(&refusals, NOW + 300 * MS);
@@ -169,10 +163,9 @@ START_TEST(pause_ends_when_enough_keys_run_out)
     ck_assert_int_ge(wait_ns, 200 * MS + 10 * MS);
     ck_assert_int_lt(wait_ns, 300 * MS);
 }
-END_TEST
 
 /* Who is next after one holder for long sleeps long, and looks whether it would be told. */
-START_TEST(next_one_probes_seldom_while_it_can_hear)
+TEST(waking, next_one_probes_seldom_while_it_can_hear)
 {
     queue_at(ALL);
     for (int round = 0; round < 3; round++) {
@@ -199,10 +192,9 @@ START_TEST(next_one_probes_seldom_while_it_can_hear)
     rest.until_ns = rl_pause_end_ns(&rest, &refusals, &held, &view);
     ck_assert_int_lt(rest.until_ns, view.now_ns + RL_PROBE_MAX_MS * MS);
 }
-END_TEST
 
 /* A subscription that is confirmed: what was released before was said to nobody. */
-START_TEST(confirmed_subscription_is_worth_round)
+TEST(waking, confirmed_subscription_is_worth_round)
 {
     view.listening = 4;
     ck_assert_int_eq(rl_pause_turn(&rest, RL_TURN_LISTENS, &view), RL_ROUND_AS_PLANNED);
@@ -217,10 +209,9 @@ START_TEST(confirmed_subscription_is_worth_round)
     rl_waking_init(&waking, false);
     ck_assert_int_eq(end_after(held), 0);
 }
-END_TEST
 
 /* If enough others will wake it, that round is one for a minority's word. */
-START_TEST(round_for_last_subscription_may_be_put_off)
+TEST(waking, round_for_last_subscription_may_be_put_off)
 {
     queue_at(ALL);
     waking.hint_ns = NOW + 20 * MS;
@@ -235,9 +226,8 @@ START_TEST(round_for_last_subscription_may_be_put_off)
     ck_assert_int_lt(end_after(held), 3600 * RL_NS_PER_S);
     ck_assert(!rest.hinted);
 }
-END_TEST
 
-START_TEST(node_that_has_not_queued_it_ends_reliance)
+TEST(waking, node_that_has_not_queued_it_ends_reliance)
 {
     queue_at(3);
     ck_assert_int_eq(rl_pause_turn(&rest, RL_TURN_MISSED, &view), RL_ROUND_AS_PLANNED);
@@ -247,18 +237,16 @@ START_TEST(node_that_has_not_queued_it_ends_reliance)
     ck_assert_int_eq(rl_pause_turn(&rest, RL_TURN_MISSED, &view), RL_ROUND_SOONER);
     ck_assert_int_le(rest.until_ns, NOW + RL_RETRY_MIN_MS * MS);
 }
-END_TEST
 
-START_TEST(turn_of_its_own_client_begins_round)
+TEST(waking, turn_of_its_own_client_begins_round)
 {
     ck_assert_int_eq(rl_pause_turn(&rest, RL_TURN_FREED, &view), RL_ROUND_NOW);
     ck_assert_int_eq(rl_pause_turn(&rest, RL_TURN_FIRST, &view), RL_ROUND_SOONER);
     ck_assert_int_eq(rest.until_ns, NOW);
 }
-END_TEST
 
 /* Who was woken by name hands on what is reserved, unless it has the lock. */
-START_TEST(nodes_to_leave)
+TEST(waking, nodes_to_leave)
 {
     queue_at(3);
     rl_waking_message(&waking, 1, NOW);
@@ -269,9 +257,8 @@ START_TEST(nodes_to_leave)
     waking.named = false;
     ck_assert_uint_eq(rl_waking_leaves(&waking, false, false), 3);
 }
-END_TEST
 
-START_TEST(queue_that_others_subscribed_is_heard_from_start)
+TEST(waking, queue_that_others_subscribed_is_heard_from_start)
 {
     rl_pause_join(&rest, &view);
     ck_assert(!rest.can_hear);
@@ -283,10 +270,9 @@ START_TEST(queue_that_others_subscribed_is_heard_from_start)
     rl_pause_join(&rest, &view);
     ck_assert(rest.can_hear);
 }
-END_TEST
 
 /* Those far back ask seldom; of fair locks often enough to be kept. */
-START_TEST(probes_get_rarer_with_place)
+TEST(waking, probes_get_rarer_with_place)
 {
     queue_at(ALL);
     refusals.place = 8;
@@ -296,28 +282,5 @@ START_TEST(probes_get_rarer_with_place)
     view.fair = true;
     ck_assert_int_lt(end_after(held), RL_FAIR_WAITER_MS * MS / 3);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("waking");
-    TCase *tcase = tcase_create("waking");
-    tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, majority_begins_round_at_once_and_minority_after_grace);
-    tcase_add_test(tcase, minority_costs_fewer_and_fewer_rounds);
-    tcase_add_test(tcase, majority_costs_bounded_number_of_rounds_until_lock_is_had);
-    tcase_add_test(tcase, minority_waits_for_what_majority_has_cost);
-    tcase_add_test(tcase, queued_waiter_probes_and_other_one_polls);
-    tcase_add_test(tcase, majority_that_spoke_meanwhile_ends_pause);
-    tcase_add_test(tcase, pause_ends_when_enough_keys_run_out);
-    tcase_add_test(tcase, next_one_probes_seldom_while_it_can_hear);
-    tcase_add_test(tcase, confirmed_subscription_is_worth_round);
-    tcase_add_test(tcase, round_for_last_subscription_may_be_put_off);
-    tcase_add_test(tcase, node_that_has_not_queued_it_ends_reliance);
-    tcase_add_test(tcase, turn_of_its_own_client_begins_round);
-    tcase_add_test(tcase, nodes_to_leave);
-    tcase_add_test(tcase, queue_that_others_subscribed_is_heard_from_start);
-    tcase_add_test(tcase, probes_get_rarer_with_place);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(waking, .set_up = set_up)

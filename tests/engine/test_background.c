@@ -77,7 +77,7 @@ static void settle(void)
     ck_assert_uint_eq(client_stats(client).pending_releases, 0);
 }
 
-START_TEST(no_thread_without_work_that_outlives_call)
+TEST(drive, no_thread_without_work_that_outlives_call, .rows = 4)
 {
     open_masters("background auto\n");
     settle();
@@ -115,7 +115,6 @@ START_TEST(no_thread_without_work_that_outlives_call)
     ck_assert_uint_eq(background_threads(NULL), 0);
     masters_stop(masters);
 }
-END_TEST
 
 /* How often the background thread has begun to sleep. It may wait for the mutex as often as
  * threads are quicker to take it, which is not counted. */
@@ -148,7 +147,7 @@ static void *pairs_of_one(void *name)
 /* Each release leaves a minority's answer to be read, and that is no reason to wake it: callers
  * that come and go read it. It looks in on them every 10 ms. When nobody comes any more it
  * sleeps for good. */
-START_TEST(callers_that_come_and_go_do_not_wake_it)
+TEST(drive, callers_that_come_and_go_do_not_wake_it, .rows = 2)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
     pthread_t threads[4];
@@ -175,9 +174,8 @@ START_TEST(callers_that_come_and_go_do_not_wake_it)
         before = atomic_load(&naps);
     close_masters();
 }
-END_TEST
 
-START_TEST(always_means_from_beginning)
+TEST(drive, always_means_from_beginning)
 {
     open_masters("background always\n");
     ck_assert(wait_until(background_threads(NULL) == 1, 2000));
@@ -188,9 +186,8 @@ START_TEST(always_means_from_beginning)
     ck_assert_uint_eq(background_threads(NULL), 0);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(never_means_never)
+TEST(drive, never_means_never)
 {
     struct told told = {.calls = 0};
     open_masters("background never\n");
@@ -204,9 +201,8 @@ START_TEST(never_means_never)
     master_resume(masters, 1);
     close_masters();
 }
-END_TEST
 
-START_TEST(thread_blocks_every_signal)
+TEST(drive, thread_blocks_every_signal)
 {
     unsigned long blocked = 0, wanted = 0;
     sigset_t before, after;
@@ -223,10 +219,9 @@ START_TEST(thread_blocks_every_signal)
     ck_assert_msg((blocked & wanted) == wanted, "%lx", wanted & ~blocked);
     close_masters();
 }
-END_TEST
 
 /* A loop takes its place; and the other way round it never comes. */
-START_TEST(loop_needs_no_thread)
+TEST(drive, loop_needs_no_thread, .rows = 2)
 {
     struct told told = {.calls = 0};
     open_masters(_i == 0 ? "background always\n" : NULL);
@@ -239,11 +234,10 @@ START_TEST(loop_needs_no_thread)
     ck_assert_uint_eq(background_threads(NULL), 0);
     close_masters();
 }
-END_TEST
 
 /* ---- what it does ----------------------------------------------------------------------- */
 
-START_TEST(unanswered_release_is_finished_without_any_call)
+TEST(drive, unanswered_release_is_finished_without_any_call, .rows = 2)
 {
     open_masters(NULL);
     settle();
@@ -267,9 +261,8 @@ START_TEST(unanswered_release_is_finished_without_any_call)
     ck_assert_uint_eq(masters_with(masters, "name"), (unsigned)_i);
     close_masters();
 }
-END_TEST
 
-START_TEST(never_leaves_it_to_next_call)
+TEST(drive, never_leaves_it_to_next_call, .rows = 2)
 {
     open_masters("background never\n");
     settle();
@@ -290,7 +283,6 @@ START_TEST(never_leaves_it_to_next_call)
     ck_assert_uint_eq(client_stats(client).pending_releases, 0);
     close_masters();
 }
-END_TEST
 
 /* ---- descriptors ------------------------------------------------------------------------ */
 
@@ -317,7 +309,7 @@ static void *wait_for_held(void *argument)
     return NULL;
 }
 
-START_TEST(descriptors_are_no_more_than_was_promised)
+TEST(drive, descriptors_are_no_more_than_was_promised)
 {
     enum { N = 3 };
     pthread_t thread;
@@ -361,7 +353,6 @@ START_TEST(descriptors_are_no_more_than_was_promised)
     redlock_close(other);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- fork ------------------------------------------------------------------------------- */
 
@@ -402,7 +393,7 @@ static int live_in_child(void *argument)
     return lost.calls + waiting.calls == 0 ? 0 : __LINE__;
 }
 
-START_TEST(child_lives_anew_and_its_parent_goes_on)
+TEST(drive, child_lives_anew_and_its_parent_goes_on, .rows = 2)
 {
     bool closes = _i == 1;
     if (!CHILD_MAY_START_THREADS)
@@ -429,7 +420,6 @@ START_TEST(child_lives_anew_and_its_parent_goes_on)
     ck_assert_int_eq(redlock_release(renewed), 0);
     close_masters();
 }
-END_TEST
 
 /* ---- close under calls ------------------------------------------------------------------ */
 
@@ -477,7 +467,7 @@ static void *call(void *argument)
     return NULL;
 }
 
-START_TEST(close_sends_blocked_callers_home_first)
+TEST(drive, close_sends_blocked_callers_home_first, .rows = 2)
 {
     struct caller callers[2 * CALLS];
     open_masters(_i == 0 ? NULL : "background never\n");
@@ -510,24 +500,5 @@ START_TEST(close_sends_blocked_callers_home_first)
     ck_assert(wait_until(master_do(masters, 0, "DBSIZE", NULL).number == 0, 5000));
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("drive");
-    TCase *tests = tcase_create("drive");
-    tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, no_thread_without_work_that_outlives_call, 0, 4);
-    tcase_add_loop_test(tests, callers_that_come_and_go_do_not_wake_it, 0, 2);
-    tcase_add_test(tests, always_means_from_beginning);
-    tcase_add_test(tests, never_means_never);
-    tcase_add_test(tests, thread_blocks_every_signal);
-    tcase_add_loop_test(tests, loop_needs_no_thread, 0, 2);
-    tcase_add_loop_test(tests, unanswered_release_is_finished_without_any_call, 0, 2);
-    tcase_add_loop_test(tests, never_leaves_it_to_next_call, 0, 2);
-    tcase_add_test(tests, descriptors_are_no_more_than_was_promised);
-    tcase_add_loop_test(tests, child_lives_anew_and_its_parent_goes_on, 0, 2);
-    tcase_add_loop_test(tests, close_sends_blocked_callers_home_first, 0, 2);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(drive, .timeout_s = 60)

@@ -28,7 +28,7 @@ static void set_up(void)
     client.background.kick_fd = -1;
 }
 
-START_TEST(they_are_told_once_each_and_in_order)
+TEST(list, they_are_told_once_each_and_in_order)
 {
     for (int i = 0; i < NOTICES; i++)
         post(i);
@@ -38,10 +38,9 @@ START_TEST(they_are_told_once_each_and_in_order)
     for (int i = 0; i < NOTICES; i++)
         ck_assert_int_eq(told[i], i);
 }
-END_TEST
 
 /* The first, one from the middle, the last: then another one is posted. */
-START_TEST(one_that_is_dropped_takes_no_other_along)
+TEST(list, one_that_is_dropped_takes_no_other_along, .rows = NOTICES - 1)
 {
     for (int i = 0; i < NOTICES - 1; i++)
         post(i);
@@ -53,9 +52,8 @@ START_TEST(one_that_is_dropped_takes_no_other_along)
     for (int i = 0; i < told_count; i++)
         ck_assert_int_eq(told[i], i < _i ? i : i + 1);
 }
-END_TEST
 
-START_TEST(only_element_may_be_dropped)
+TEST(list, only_element_may_be_dropped)
 {
     post(0);
     rl_callback_remove(&client, &callbacks[0]);
@@ -64,16 +62,5 @@ START_TEST(only_element_may_be_dropped)
     ck_assert_int_eq(told_count, 1);
     ck_assert_int_eq(told[0], 1);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("notice");
-    TCase *tests = tcase_create("list");
-    tcase_add_checked_fixture(tests, set_up, NULL);
-    tcase_add_test(tests, they_are_told_once_each_and_in_order);
-    tcase_add_loop_test(tests, one_that_is_dropped_takes_no_other_along, 0, NOTICES - 1);
-    tcase_add_test(tests, only_element_may_be_dropped);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(list, .set_up = set_up)

@@ -9,7 +9,6 @@
 #define US (RL_NS_PER_MS / 1000)
 #define MS RL_NS_PER_MS
 #define OPENED (100 * RL_NS_PER_S)
-#define ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
 enum { NODES = 3, MAJORITY = 3 /* nodes 0 and 1, as bits */, FIRST = 1 };
 
@@ -50,7 +49,7 @@ static const struct {
     {5000 * MS, 100 * MS},
 };
 
-START_TEST(cold_client_waits_for_last_node_as_long_again)
+TEST(ready, cold_client_waits_for_last_node_as_long_again, .rows = ROWS(graces))
 {
     int64_t majority_ns = graces[_i].majority_ns, grace_ns = graces[_i].grace_ns;
     ck_assert(!ready(MAJORITY, majority_ns));
@@ -59,34 +58,30 @@ START_TEST(cold_client_waits_for_last_node_as_long_again)
     ck_assert_int_eq(until_ns, OPENED + majority_ns + grace_ns);
     ck_assert(ready(MAJORITY, majority_ns + grace_ns));
 }
-END_TEST
 
-START_TEST(last_node_ends_grace)
+TEST(ready, last_node_ends_grace)
 {
     ck_assert(!ready(MAJORITY, MS));
     ck_assert(ready(rl_all(NODES), MS));
     ck_assert_int_eq(until_ns, INT64_MAX);
 }
-END_TEST
 
 /* A node that has failed is no reason to wait. */
-START_TEST(failure_of_last_node_ends_grace)
+TEST(ready, failure_of_last_node_ends_grace)
 {
     ck_assert(!ready(MAJORITY, MS));
     all[NODES - 1].retry.failures = 1;
     ck_assert(ready(MAJORITY, MS));
 }
-END_TEST
 
-START_TEST(warm_client_needs_no_more_than_majority)
+TEST(ready, warm_client_needs_no_more_than_majority)
 {
     nodes.warm = true;
     ck_assert(!ready(FIRST, MS));
     ck_assert(ready(MAJORITY, MS));
 }
-END_TEST
 
-START_TEST(without_majority_wait_lasts_while_nodes_could_make_one)
+TEST(ready, without_majority_wait_lasts_while_nodes_could_make_one)
 {
     ck_assert(!ready(FIRST, 3600 * RL_NS_PER_S));
     ck_assert_int_eq(until_ns, INT64_MAX); /* an event tells of them */
@@ -95,10 +90,9 @@ START_TEST(without_majority_wait_lasts_while_nodes_could_make_one)
     all[2].retry.failures = 1;
     ck_assert(ready(FIRST, 3600 * RL_NS_PER_S)); /* in vain: the round is lost at once */
 }
-END_TEST
 
 /* Two masters of three have more requests than a client sends tries to. */
-START_TEST(masters_full_of_tries_are_asked_for_renewals)
+TEST(ready, masters_full_of_tries_are_asked_for_renewals)
 {
     static struct rl_inflight fifo = {.deadline_ns = INT64_MAX, .sent_ns = OPENED};
     for (unsigned i = 0; i < NODES; i++)
@@ -113,9 +107,8 @@ START_TEST(masters_full_of_tries_are_asked_for_renewals)
     all[NODES - 1].mode = RL_CONNECTING;
     ck_assert_uint_eq(rl_nodes_to_renew(&nodes, OPENED), MAJORITY);
 }
-END_TEST
 
-START_TEST(masters_full_of_tries_are_left_alone_where_others_are_enough)
+TEST(ready, masters_full_of_tries_are_left_alone_where_others_are_enough)
 {
     static struct rl_inflight fifo = {.deadline_ns = INT64_MAX, .sent_ns = OPENED};
     for (unsigned i = 0; i < NODES; i++)
@@ -124,20 +117,5 @@ START_TEST(masters_full_of_tries_are_left_alone_where_others_are_enough)
     rl_node_connection(&all[2])->fifo_count = 10000;
     ck_assert_uint_eq(rl_nodes_to_renew(&nodes, OPENED), MAJORITY);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("nodes");
-    TCase *tests = tcase_create("ready");
-    tcase_add_checked_fixture(tests, set_up, NULL);
-    tcase_add_loop_test(tests, cold_client_waits_for_last_node_as_long_again, 0, ROWS(graces));
-    tcase_add_test(tests, last_node_ends_grace);
-    tcase_add_test(tests, failure_of_last_node_ends_grace);
-    tcase_add_test(tests, warm_client_needs_no_more_than_majority);
-    tcase_add_test(tests, without_majority_wait_lasts_while_nodes_could_make_one);
-    tcase_add_test(tests, masters_full_of_tries_are_asked_for_renewals);
-    tcase_add_test(tests, masters_full_of_tries_are_left_alone_where_others_are_enough);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(ready, .set_up = set_up)

@@ -48,7 +48,7 @@ static unsigned wake(unsigned first, unsigned step, unsigned sleepers)
     return wakings.count;
 }
 
-START_TEST(one_call_wakes_all_that_are_done)
+TEST(parking, one_call_wakes_all_that_are_done)
 {
     begin(RL_PARK_PLACES);
     ck_assert_uint_eq(wake(0, 2, RL_PARK_PLACES), 1);
@@ -57,19 +57,17 @@ START_TEST(one_call_wakes_all_that_are_done)
     ck_assert_uint_eq(wake(1, 2, RL_PARK_PLACES), 1);
     rl_parking_done(&parking);
 }
-END_TEST
 
-START_TEST(each_park_costs_one_call)
+TEST(parking, each_park_costs_one_call)
 {
     begin(SLEEPERS);
     ck_assert_uint_eq(wake(0, 1, SLEEPERS), SLEEPERS / RL_PARK_PLACES);
     rl_parking_done(&parking);
 }
-END_TEST
 
 /* The word may change before its thread sleeps on it, and it may go on before it is rung for.
  */
-START_TEST(no_waking_is_lost_nor_kept)
+TEST(parking, no_waking_is_lost_nor_kept)
 {
     struct rl_wakings wakings;
     struct timespec soon = rl_clock_limit(CLOCK_MONOTONIC, RL_NS_PER_MS);
@@ -87,9 +85,8 @@ START_TEST(no_waking_is_lost_nor_kept)
     ck_assert_uint_eq(wakings.count, 0);
     rl_parking_done(&parking);
 }
-END_TEST
 
-START_TEST(more_parks_than_are_woken_at_once)
+TEST(parking, more_parks_than_are_woken_at_once)
 {
     struct rl_wakings wakings;
     struct rl_parked *place;
@@ -104,17 +101,5 @@ START_TEST(more_parks_than_are_woken_at_once)
     ck_assert_uint_eq(wakings.count, 1);
     rl_parking_done(&parking);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("parking");
-    TCase *tcase = tcase_create("parking");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, one_call_wakes_all_that_are_done);
-    tcase_add_test(tcase, each_park_costs_one_call);
-    tcase_add_test(tcase, no_waking_is_lost_nor_kept);
-    tcase_add_test(tcase, more_parks_than_are_woken_at_once);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(parking, .timeout_s = 120)

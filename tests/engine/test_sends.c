@@ -126,7 +126,7 @@ static void expect_release(const char *token)
 
 /* One system call, and one round trip, to each master for each half. Whoever asks for no
  * fencing tokens, markers and the like does not send a byte for them. */
-START_TEST(plain_pair_is_two_sends_per_master)
+TEST(real_masters, plain_pair_is_two_sends_per_master)
 {
     char expected[512];
     redlock *client = open_ready(N, "background never\n");
@@ -152,11 +152,10 @@ START_TEST(plain_pair_is_two_sends_per_master)
     expect_release(token);
     end(client);
 }
-END_TEST
 
 /* The background thread, which renews a lock beside them, looks in every 10 ms only. It takes
  * callers for gone after 5 ms: pairs that the machine has delayed do not count. */
-START_TEST(pairs_do_not_wake_background_thread)
+TEST(real_masters, pairs_do_not_wake_background_thread)
 {
     enum { PAIRS = 400, SLOW_MS = 3 };
     redlock *client = open_ready(N, "");
@@ -180,7 +179,6 @@ START_TEST(pairs_do_not_wake_background_thread)
     ck_assert_int_eq(redlock_release(renewed), 0);
     end(client);
 }
-END_TEST
 
 /* A pair's requests as the client sent them, which may be sent again: the token is the same. */
 enum { REQUEST_MAX = 512 };
@@ -284,7 +282,7 @@ static long slept(int who)
 /* By turns with raw sockets, so that the machine is as busy for both. It is counted how often
  * somebody sleeps, and not for how long. The library's are also those of the background thread,
  * which may look in every 10 ms. Callers that wake it each time add two a pair and more. */
-START_TEST(pairs_sleep_little_more_than_raw_sockets)
+TEST(real_masters, pairs_sleep_little_more_than_raw_sockets)
 {
     enum { PAIRS = 500 };
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -314,7 +312,6 @@ START_TEST(pairs_sleep_little_more_than_raw_sockets)
     ck_assert_int_eq(redlock_release(renewed), 0);
     end(client);
 }
-END_TEST
 
 /* ---- tries in a row --------------------------------------------------------------------- */
 
@@ -341,7 +338,7 @@ static bool is_readable(int fd)
 }
 
 /* The masters stand, so that nothing but the client itself makes its descriptor readable. */
-START_TEST(tries_in_row_leave_together_but_first)
+TEST(real_masters, tries_in_row_leave_together_but_first)
 {
     redlock *client = open_ready(N, "node-timeout 20s\n");
     int fd = redlock_fd(client);
@@ -371,10 +368,9 @@ START_TEST(tries_in_row_leave_together_but_first)
     ck_assert(wait_until((redlock_process(client), ended == 5), 20000));
     end(client);
 }
-END_TEST
 
 /* "Returns once the release is on its way." */
-START_TEST(release_in_row_is_sent_at_once)
+TEST(real_masters, release_in_row_is_sent_at_once)
 {
     redlock *client = open_ready(N, "");
     redlock_lock *lock = take(client);
@@ -389,7 +385,6 @@ START_TEST(release_in_row_is_sent_at_once)
     ck_assert(wait_until((redlock_process(client), ended == 2), 5000));
     end(client);
 }
-END_TEST
 
 static redlock_lock *take_lazily(redlock *client, const char *name)
 {
@@ -401,7 +396,7 @@ static redlock_lock *take_lazily(redlock *client, const char *name)
 }
 
 /* Else it would be lost if the process ends before the loop's next turn. */
-START_TEST(corked_release_does_not_wait_with_tries)
+TEST(real_masters, corked_release_does_not_wait_with_tries)
 {
     redlock *client = open_ready(N, "");
     redlock_lock *one = take_lazily(client, "one"), *two = take_lazily(client, "two");
@@ -418,7 +413,6 @@ START_TEST(corked_release_does_not_wait_with_tries)
     ck_assert(wait_until((redlock_process(client), ended == 3), 5000));
     end(client);
 }
-END_TEST
 
 enum { CROWD = RL_FIFO_MIN };
 
@@ -433,7 +427,7 @@ static void on_crowd_taken(void *context, int result, redlock_lock *lock)
 
 /* The last master owes an answer to each, and is told of each release all the same. The
  * test counts half of them: all together are more than a standing master's socket takes. */
-START_TEST(tries_leave_room_for_their_releases)
+TEST(real_masters, tries_leave_room_for_their_releases)
 {
     redlock *client = open_ready(N, "node-timeout 20s\n");
     ck_assert_int_ge(redlock_fd(client), 0);
@@ -462,7 +456,6 @@ START_TEST(tries_leave_room_for_their_releases)
     master_resume(masters, N - 1);
     end(client);
 }
-END_TEST
 
 /* ---- who sends no native SET ------------------------------------------------------------ */
 
@@ -513,7 +506,7 @@ static int try_as(redlock *client, int i, redlock_lock **ret_lock)
 
 /* Only scripts take a lock of a kind with more than one key. The same is true for a fencing
  * token, a report, and a guard that looks at each lock. */
-START_TEST(only_plain_lock_is_taken_by_native_set)
+TEST(real_masters, only_plain_lock_is_taken_by_native_set, .rows = CASES)
 {
     redlock_lock *lock = NULL;
     const char *settings = cases[_i].settings;
@@ -531,7 +524,6 @@ START_TEST(only_plain_lock_is_taken_by_native_set)
     ck_assert_int_eq(redlock_release(lock), 0);
     end(client);
 }
-END_TEST
 
 /* ---- greetings -------------------------------------------------------------------------- */
 
@@ -546,7 +538,7 @@ static unsigned greet(const char *file)
     return sends;
 }
 
-START_TEST(marker_is_one_more_send_of_greeting_at_most)
+TEST(real_masters, marker_is_one_more_send_of_greeting_at_most)
 {
     masters = masters_start(N, NULL);
     masters_mark(masters);
@@ -556,22 +548,5 @@ START_TEST(marker_is_one_more_send_of_greeting_at_most)
     ck_assert_msg(with_marker <= without + N, "%u and %u sends", without, with_marker);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sends");
-    TCase *tests = tcase_create("real masters");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, plain_pair_is_two_sends_per_master);
-    tcase_add_test(tests, pairs_do_not_wake_background_thread);
-    tcase_add_test(tests, pairs_sleep_little_more_than_raw_sockets);
-    tcase_add_test(tests, tries_in_row_leave_together_but_first);
-    tcase_add_test(tests, release_in_row_is_sent_at_once);
-    tcase_add_test(tests, corked_release_does_not_wait_with_tries);
-    tcase_add_test(tests, tries_leave_room_for_their_releases);
-    tcase_add_loop_test(tests, only_plain_lock_is_taken_by_native_set, 0, CASES);
-    tcase_add_test(tests, marker_is_one_more_send_of_greeting_at_most);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(real_masters, .timeout_s = 60)

@@ -45,7 +45,7 @@ static unsigned wanted(void)
     return count;
 }
 
-START_TEST(connections_are_watched_for_moment_after_last_wait)
+TEST(subscribers, connections_are_watched_for_moment_after_last_wait)
 {
     rl_subs_tick(client, now_ns + UNWANTED);
     ck_assert_uint_eq(wanted(), NODES);
@@ -55,9 +55,8 @@ START_TEST(connections_are_watched_for_moment_after_last_wait)
     rl_subs_start(client, now_ns + UNWANTED + 2);
     ck_assert_uint_eq(wanted(), NODES);
 }
-END_TEST
 
-START_TEST(connections_are_watched_while_somebody_waits)
+TEST(subscribers, connections_are_watched_while_somebody_waits)
 {
     struct rl_waiter waiter = {.queue = NULL};
     struct rl_target target = {
@@ -71,9 +70,8 @@ START_TEST(connections_are_watched_while_somebody_waits)
     rl_subs_tick(client, now_ns + 11 * UNWANTED + 1);
     ck_assert_uint_eq(wanted(), 0);
 }
-END_TEST
 
-START_TEST(those_heard_lately_are_alive)
+TEST(subscribers, those_heard_lately_are_alive)
 {
     for (unsigned i = 0; i < NODES; i++)
         client->subs.all[i].connection.heard_ns = now_ns + i;
@@ -81,16 +79,5 @@ START_TEST(those_heard_lately_are_alive)
     ck_assert_uint_eq(rl_subs_alive(client, now_ns + 2), rl_bit(2));
     ck_assert_uint_eq(rl_subs_alive(client, now_ns + 3), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("subscribers");
-    TCase *tests = tcase_create("subscribers");
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, connections_are_watched_for_moment_after_last_wait);
-    tcase_add_test(tests, connections_are_watched_while_somebody_waits);
-    tcase_add_test(tests, those_heard_lately_are_alive);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(subscribers, .set_up = set_up, .tear_down = tear_down)

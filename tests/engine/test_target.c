@@ -17,7 +17,7 @@ static struct rl_target target_of(char *name, char *owner)
         .name = name, .name_len = strlen(name), .owner = owner, .owner_len = strlen(owner)};
 }
 
-START_TEST(kept_target_has_bytes_of_its_own)
+TEST(target, kept_target_has_bytes_of_its_own)
 {
     char name[] = "orders:42", owner[] = "ann";
     struct rl_target_bytes bytes = {0};
@@ -31,9 +31,8 @@ START_TEST(kept_target_has_bytes_of_its_own)
     ck_assert_uint_eq(kept.owner_len, 3);
     free(bytes.at);
 }
-END_TEST
 
-START_TEST(bytes_are_used_again_and_grow)
+TEST(target, bytes_are_used_again_and_grow)
 {
     struct rl_target_bytes bytes = {0};
     struct rl_target kept;
@@ -47,9 +46,8 @@ START_TEST(bytes_are_used_again_and_grow)
     ck_assert_uint_eq(bytes.size, strlen("longer") + strlen("and longer") + 2);
     free(bytes.at);
 }
-END_TEST
 
-START_TEST(without_memory_it_stays_as_it_was)
+TEST(target, without_memory_it_stays_as_it_was)
 {
     struct rl_target_bytes bytes = {0};
     struct rl_target first = target_of("a", "b"), longer = target_of("longer", "b"), kept;
@@ -69,16 +67,4 @@ START_TEST(without_memory_it_stays_as_it_was)
     ck_assert_int_eq(result, 0);
     ck_assert_int_eq(allocated, 0);
     free(bytes.at);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("target");
-    TCase *tcase = tcase_create("target");
-    tcase_add_test(tcase, kept_target_has_bytes_of_its_own);
-    tcase_add_test(tcase, bytes_are_used_again_and_grow);
-    tcase_add_test(tcase, without_memory_it_stays_as_it_was);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

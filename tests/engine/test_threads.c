@@ -68,7 +68,7 @@ static void *take_own_names(void *argument)
     return NULL;
 }
 
-START_TEST(threads_share_connections)
+TEST(threads, threads_share_connections)
 {
     open_clients(3, NULL);
     run_threads(take_own_names);
@@ -80,7 +80,6 @@ START_TEST(threads_share_connections)
     ck_assert_uint_eq(client_stats(one).held, 0);
     close_all();
 }
-END_TEST
 
 /* What the client writes is counted on its way out. So is how often a thread sleeps because
  * another one leads, and how often a leader polls for a moment only, until others come. */
@@ -169,7 +168,7 @@ static bool threads_go_together(int threads)
     return together > 0;
 }
 
-START_TEST(requests_of_threads_leave_together)
+TEST(threads, requests_of_threads_leave_together, .rows = 3)
 {
     static const int counts[] = {2, 4, 8};
     open_clients(3, NULL);
@@ -177,7 +176,6 @@ START_TEST(requests_of_threads_leave_together)
     ck_assert_msg(together, "%d threads", counts[_i]);
     close_all();
 }
-END_TEST
 
 /* Not atomic on purpose: only the lock keeps the updates from being lost. */
 static volatile int counter;
@@ -199,14 +197,13 @@ static void *count_under_lock(void *argument)
     return NULL;
 }
 
-START_TEST(no_update_is_lost_under_lock)
+TEST(threads, no_update_is_lost_under_lock)
 {
     open_clients(3, NULL);
     run_threads(count_under_lock);
     ck_assert_int_eq(counter, THREADS * 25);
     close_all();
 }
-END_TEST
 
 /* ---- one waits, another works ----------------------------------------------------------- */
 
@@ -242,7 +239,7 @@ static void start_waiter(struct waiter *waiter, int64_t wait_ms)
     ck_assert(wait_until(has_begun(&before), 20000));
 }
 
-START_TEST(long_wait_delays_nobody)
+TEST(threads, long_wait_delays_nobody)
 {
     struct waiter waiter;
     open_clients(3, NULL);
@@ -264,10 +261,9 @@ START_TEST(long_wait_delays_nobody)
     ck_assert_int_eq(redlock_release(waiter.lock), 0);
     close_all();
 }
-END_TEST
 
 /* Whoever leads the loop leaves: those who sleep must not sleep on. */
-START_TEST(every_wait_ends_in_its_own_time)
+TEST(threads, every_wait_ends_in_its_own_time)
 {
     static const int64_t waits[THREADS] = {100, 900, 200, 800, 300, 700, 400, 500};
     struct waiter waiters[THREADS];
@@ -291,9 +287,8 @@ START_TEST(every_wait_ends_in_its_own_time)
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(wait_for_ever_ends_with_lock)
+TEST(threads, wait_for_ever_ends_with_lock)
 {
     struct waiter waiter;
     open_clients(3, NULL);
@@ -305,7 +300,6 @@ START_TEST(wait_for_ever_ends_with_lock)
     ck_assert_int_eq(redlock_release(waiter.lock), 0);
     close_all();
 }
-END_TEST
 
 /* ---- two on one handle ------------------------------------------------------------------ */
 
@@ -328,7 +322,7 @@ static void *release_shared(void *argument)
     return NULL;
 }
 
-START_TEST(of_two_releases_one_wins)
+TEST(threads, of_two_releases_one_wins)
 {
     open_clients(3, NULL);
     for (int i = 1; i <= 200; i++) {
@@ -342,7 +336,6 @@ START_TEST(of_two_releases_one_wins)
     }
     close_all();
 }
-END_TEST
 
 static void *extend_shared(void *argument)
 {
@@ -358,7 +351,7 @@ static void *extend_shared(void *argument)
     return NULL;
 }
 
-START_TEST(release_wins_over_extension)
+TEST(threads, release_wins_over_extension)
 {
     open_clients(3, NULL);
     for (int i = 0; i < 100; i++) {
@@ -378,7 +371,6 @@ START_TEST(release_wins_over_extension)
     ck_assert_int_eq(not_held, 100);
     close_all();
 }
-END_TEST
 
 static atomic_bool looking;
 
@@ -392,7 +384,7 @@ static void *look_at_validity(void *argument)
     return NULL;
 }
 
-START_TEST(validity_may_be_read_at_any_time)
+TEST(threads, validity_may_be_read_at_any_time)
 {
     pthread_t thread;
     open_clients(3, NULL);
@@ -407,7 +399,6 @@ START_TEST(validity_may_be_read_at_any_time)
     }
     close_all();
 }
-END_TEST
 
 /* ---- cancel ----------------------------------------------------------------------------- */
 
@@ -417,7 +408,7 @@ static void cancel_by_signal(int number)
     redlock_shutdown(one);
 }
 
-START_TEST(cancel_ends_every_wait_and_no_hold)
+TEST(threads, cancel_ends_every_wait_and_no_hold)
 {
     struct waiter waiters[3];
     open_clients(3, NULL);
@@ -440,10 +431,9 @@ START_TEST(cancel_ends_every_wait_and_no_hold)
     ck_assert(wait_until(masters_with(masters, "held") == 0, 2000));
     close_all();
 }
-END_TEST
 
 /* Nothing happens for seconds, but for the cancel. */
-START_TEST(cancel_wakes_loop_that_sleeps)
+TEST(threads, cancel_wakes_loop_that_sleeps)
 {
     struct waiter waiter;
     open_clients(3, NULL);
@@ -460,7 +450,6 @@ START_TEST(cancel_wakes_loop_that_sleeps)
     ck_assert(wait_until(masters_with(masters, "held") == 0, 2000));
     close_all();
 }
-END_TEST
 
 /* Our calls are no cancellation points: the thread ends at its own. */
 static atomic_int came_through;
@@ -477,7 +466,7 @@ static void *take_until_canceled(void *argument)
     return NULL;
 }
 
-START_TEST(canceled_thread_leaves_client_whole)
+TEST(threads, canceled_thread_leaves_client_whole)
 {
     open_clients(3, NULL);
     redlock_lock *held = client_take(two, "held");
@@ -495,7 +484,6 @@ START_TEST(canceled_thread_leaves_client_whole)
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
 }
-END_TEST
 
 /* ---- clients ---------------------------------------------------------------------------- */
 
@@ -515,7 +503,7 @@ static void *open_and_close(void *argument)
     return NULL;
 }
 
-START_TEST(clients_come_and_go_in_parallel)
+TEST(threads, clients_come_and_go_in_parallel)
 {
     open_clients(3, NULL);
     shared_file = masters_file(masters, NULL);
@@ -523,26 +511,5 @@ START_TEST(clients_come_and_go_in_parallel)
     ck_assert_int_eq(master_do(masters, 0, "DBSIZE", NULL).number, 0);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("threads");
-    TCase *tests = tcase_create("threads");
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, threads_share_connections);
-    tcase_add_loop_test(tests, requests_of_threads_leave_together, 0, 3);
-    tcase_add_test(tests, no_update_is_lost_under_lock);
-    tcase_add_test(tests, long_wait_delays_nobody);
-    tcase_add_test(tests, every_wait_ends_in_its_own_time);
-    tcase_add_test(tests, wait_for_ever_ends_with_lock);
-    tcase_add_test(tests, of_two_releases_one_wins);
-    tcase_add_test(tests, release_wins_over_extension);
-    tcase_add_test(tests, validity_may_be_read_at_any_time);
-    tcase_add_test(tests, cancel_ends_every_wait_and_no_hold);
-    tcase_add_test(tests, cancel_wakes_loop_that_sleeps);
-    tcase_add_test(tests, canceled_thread_leaves_client_whole);
-    tcase_add_test(tests, clients_come_and_go_in_parallel);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(threads, .timeout_s = 120)

@@ -101,7 +101,7 @@ static uint64_t number(const char *name)
     return queue->number;
 }
 
-START_TEST(first_come_is_first)
+TEST(line, first_come_is_first)
 {
     set_up();
     for (int i = 0; i < WAITERS; i++)
@@ -121,9 +121,8 @@ START_TEST(first_come_is_first)
     ck_assert_ptr_null(find("name"));
     tear_down();
 }
-END_TEST
 
-START_TEST(waiter_that_leaves_from_within_changes_nothing_for_first)
+TEST(line, waiter_that_leaves_from_within_changes_nothing_for_first)
 {
     set_up();
     for (int i = 0; i < 4; i++)
@@ -141,11 +140,10 @@ START_TEST(waiter_that_leaves_from_within_changes_nothing_for_first)
     leave(3, false);
     tear_down();
 }
-END_TEST
 
 /* A place in the masters' queues is the line's as long as nobody of it has had the lock: who
  * gives up leaves it to the next, who wins has used it up. */
-START_TEST(number_is_good_for_one_lock)
+TEST(line, number_is_good_for_one_lock)
 {
     set_up();
     for (int i = 0; i < 3; i++)
@@ -168,9 +166,8 @@ START_TEST(number_is_good_for_one_lock)
     leave(0, true);
     tear_down();
 }
-END_TEST
 
-START_TEST(only_first_of_right_line_is_called)
+TEST(line, only_first_of_right_line_is_called)
 {
     set_up();
     join(0, "name");
@@ -193,11 +190,10 @@ START_TEST(only_first_of_right_line_is_called)
     leave(2, true);
     tear_down();
 }
-END_TEST
 
 /* Which masters woke it is counted once each, and they have it in the queue no more; nor can
  * one be relied on that was not listened to. */
-START_TEST(wakes_and_places_are_kept_by_node)
+TEST(line, wakes_and_places_are_kept_by_node)
 {
     set_up();
     join(0, "name");
@@ -224,11 +220,10 @@ START_TEST(wakes_and_places_are_kept_by_node)
     leave(0, true);
     tear_down();
 }
-END_TEST
 
 /* Answers and wake-ups come on connections of their own: whichever is read first, who was woken
  * by name is in no queue any more. */
-START_TEST(wake_up_may_be_quicker_than_answer_before_it)
+TEST(line, wake_up_may_be_quicker_than_answer_before_it)
 {
     set_up();
     join(0, "name");
@@ -251,10 +246,9 @@ START_TEST(wake_up_may_be_quicker_than_answer_before_it)
     leave(0, true);
     tear_down();
 }
-END_TEST
 
 /* Names come and go; each finds its own line, by name and by number. */
-START_TEST(many_lines_are_told_apart)
+TEST(line, many_lines_are_told_apart)
 {
     static struct told many[NAMES];
     static uint64_t numbers[NAMES];
@@ -284,7 +278,6 @@ START_TEST(many_lines_are_told_apart)
     }
     tear_down();
 }
-END_TEST
 
 static void expect_short_buckets(const struct rl_hash_table *table)
 {
@@ -298,7 +291,7 @@ static void expect_short_buckets(const struct rl_hash_table *table)
 
 /* Their names share a bucket in each table whose hash has no key: who looks for one of them
  * passes few others nevertheless. Each client has a key of its own. */
-START_TEST(names_that_were_chosen_to_collide_make_nothing_slow)
+TEST(line, names_that_were_chosen_to_collide_make_nothing_slow)
 {
     enum { CHOSEN = 512 };
     static struct told many[CHOSEN];
@@ -333,7 +326,6 @@ START_TEST(names_that_were_chosen_to_collide_make_nothing_slow)
     }
     tear_down();
 }
-END_TEST
 
 /* ---- lines that hear on channels -------------------------------------------------------- */
 
@@ -365,7 +357,7 @@ static struct rl_channel *ear_of(const char *name)
     return rl_channel_find(&client->subs.channels, name, strlen(name));
 }
 
-START_TEST(line_is_of_one_kind_and_where_owners_queue_of_one_owner)
+TEST(line, line_is_of_one_kind_and_where_owners_queue_of_one_owner)
 {
     set_up();
     join(0, "name");
@@ -392,7 +384,6 @@ START_TEST(line_is_of_one_kind_and_where_owners_queue_of_one_owner)
     ck_assert_uint_eq(client->subs.channels.count, 0);
     tear_down();
 }
-END_TEST
 
 /* As a subscriber does. */
 static void hears(struct rl_channel *channel, unsigned node)
@@ -401,7 +392,7 @@ static void hears(struct rl_channel *channel, unsigned node)
     rl_wait_queue_on_subscribed(client, node, channel, 3);
 }
 
-START_TEST(all_that_hear_channel_are_told_and_stay_queued)
+TEST(line, all_that_hear_channel_are_told_and_stay_queued)
 {
     set_up();
     struct rl_wait_queue *reads = stand(0, &read_kind, "ann");
@@ -436,10 +427,9 @@ START_TEST(all_that_hear_channel_are_told_and_stay_queued)
     ck_assert_uint_eq(client->subs.channels.count, 0);
     tear_down();
 }
-END_TEST
 
 /* The client's own channel, its numbers and its releases are not theirs. */
-START_TEST(rules_of_plain_locks_do_not_concern_them)
+TEST(line, rules_of_plain_locks_do_not_concern_them)
 {
     set_up();
     struct rl_wait_queue *queue = stand(0, &lock_kind, "ann");
@@ -467,7 +457,6 @@ START_TEST(rules_of_plain_locks_do_not_concern_them)
     leave(0, false);
     tear_down();
 }
-END_TEST
 
 static int goes[WAITERS]; /* who leaves when this one is woken; -1: nobody */
 
@@ -481,7 +470,7 @@ static void turn_and_go(struct rl_waiter *waiter, enum rl_turn why, int64_t now_
 }
 
 /* Who is told may leave, and take others along: all that are left are told, once. */
-START_TEST(told_waiter_may_leave)
+TEST(line, told_waiter_may_leave, .rows = WAITERS)
 {
     set_up();
     const char *const owners[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -509,12 +498,11 @@ START_TEST(told_waiter_may_leave)
     ck_assert_uint_eq(client->subs.channels.count, 0);
     tear_down();
 }
-END_TEST
 
 /* ---- leaving masters that can't be reached ---------------------------------------------- */
 
 /* What is left there ends by itself: nobody stays awake for longer, or tells later. */
-START_TEST(master_that_is_back_late_is_not_told)
+TEST(line, master_that_is_back_late_is_not_told)
 {
     enum { NOW = 1000, NUMBER = 7 };
     const int64_t end_ns = NOW + RL_QUEUE_TTL_MS * RL_NS_PER_MS;
@@ -531,26 +519,4 @@ START_TEST(master_that_is_back_late_is_not_told)
     rl_wait_queues_node_up(client, 0, end_ns);
     ck_assert_uint_eq(leave->nodes, 0);
     tear_down();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("line");
-    TCase *tests = tcase_create("line");
-    tcase_add_test(tests, first_come_is_first);
-    tcase_add_test(tests, waiter_that_leaves_from_within_changes_nothing_for_first);
-    tcase_add_test(tests, number_is_good_for_one_lock);
-    tcase_add_test(tests, only_first_of_right_line_is_called);
-    tcase_add_test(tests, wakes_and_places_are_kept_by_node);
-    tcase_add_test(tests, wake_up_may_be_quicker_than_answer_before_it);
-    tcase_add_test(tests, names_that_were_chosen_to_collide_make_nothing_slow);
-    tcase_add_test(tests, many_lines_are_told_apart);
-    tcase_add_test(tests, line_is_of_one_kind_and_where_owners_queue_of_one_owner);
-    tcase_add_test(tests, all_that_hear_channel_are_told_and_stay_queued);
-    tcase_add_test(tests, rules_of_plain_locks_do_not_concern_them);
-    tcase_add_loop_test(tests, told_waiter_may_leave, 0, WAITERS);
-    tcase_add_test(tests, master_that_is_back_late_is_not_told);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
 }

@@ -59,7 +59,7 @@ static int try_once(redlock_lock **ret_lock)
 
 /* ---- the first call after a pause ------------------------------------------------------ */
 
-START_TEST(try_long_after_opening_gets_lock)
+TEST(absence, try_long_after_opening_gets_lock)
 {
     redlock_lock *lock;
     open_idle("");
@@ -68,9 +68,8 @@ START_TEST(try_long_after_opening_gets_lock)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_OK);
     close_all();
 }
-END_TEST
 
-START_TEST(status_long_after_opening_is_ready)
+TEST(absence, status_long_after_opening_is_ready)
 {
     redlock_node_status status_nodes[REDLOCK_NODES_MAX];
     redlock_status_report status = REDLOCK_STATUS_INIT(status_nodes, REDLOCK_NODES_MAX);
@@ -80,9 +79,8 @@ START_TEST(status_long_after_opening_is_ready)
     ck_assert_uint_eq(status.ready, NODES);
     close_all();
 }
-END_TEST
 
-START_TEST(look_long_after_opening_sees_all_masters)
+TEST(absence, look_long_after_opening_sees_all_masters)
 {
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
     open_idle("");
@@ -91,7 +89,6 @@ START_TEST(look_long_after_opening_sees_all_masters)
     ck_assert_uint_eq(info.answered, NODES);
     close_all();
 }
-END_TEST
 
 /* What one process has detached, another one takes up, and does other things first. */
 static redlock_lock *attached_long_ago(void)
@@ -107,24 +104,22 @@ static redlock_lock *attached_long_ago(void)
     return lock;
 }
 
-START_TEST(extension_long_after_opening_is_confirmed)
+TEST(absence, extension_long_after_opening_is_confirmed)
 {
     redlock_lock *lock = attached_long_ago();
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), REDLOCK_OK);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_OK);
     close_all();
 }
-END_TEST
 
-START_TEST(release_long_after_opening_is_confirmed)
+TEST(absence, release_long_after_opening_is_confirmed)
 {
     ck_assert_int_eq(redlock_release(attached_long_ago()), REDLOCK_OK);
     close_all();
 }
-END_TEST
 
 /* They were down when the client was opened, and are up when it is used. */
-START_TEST(failure_while_nobody_looked_is_tried_anew)
+TEST(absence, failure_while_nobody_looked_is_tried_anew)
 {
     redlock_lock *lock;
     masters = masters_start(NODES, NULL);
@@ -138,7 +133,6 @@ START_TEST(failure_while_nobody_looked_is_tried_anew)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_OK);
     close_all();
 }
-END_TEST
 
 /* ---- connections that are found closed ------------------------------------------------- */
 
@@ -158,26 +152,23 @@ static void expect_lock_after_cuts(bool lasting, int64_t cut_before_ms)
     close_all();
 }
 
-START_TEST(try_gets_lock_on_connections_cut_right_before)
+TEST(absence, try_gets_lock_on_connections_cut_right_before)
 {
     expect_lock_after_cuts(true, 20);
 }
-END_TEST
 
-START_TEST(and_on_young_ones)
+TEST(absence, and_on_young_ones)
 {
     expect_lock_after_cuts(false, 20);
 }
-END_TEST
 
-START_TEST(and_on_those_cut_long_before)
+TEST(absence, and_on_those_cut_long_before)
 {
     expect_lock_after_cuts(false, 500);
 }
-END_TEST
 
 /* It does not wait for those that are gone. */
-START_TEST(try_on_masters_that_died_fails_at_once)
+TEST(absence, try_on_masters_that_died_fails_at_once)
 {
     redlock_lock *lock;
     open_cuttable("background never\n", true);
@@ -190,9 +181,8 @@ START_TEST(try_on_masters_that_died_fails_at_once)
     ck_assert_int_lt(now_ms() - begun_ms, CONNECT_MS / 2);
     close_all();
 }
-END_TEST
 
-START_TEST(look_sees_all_masters_on_connections_cut_right_before)
+TEST(absence, look_sees_all_masters_on_connections_cut_right_before)
 {
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
     redlock_node_status status_nodes[REDLOCK_NODES_MAX];
@@ -208,10 +198,9 @@ START_TEST(look_sees_all_masters_on_connections_cut_right_before)
     ck_assert_uint_eq(status.ready, NODES);
     close_all();
 }
-END_TEST
 
 /* A majority is down, and found to be at once: the others have their chance all the same. */
-START_TEST(look_hears_living_where_most_are_dead)
+TEST(absence, look_hears_living_where_most_are_dead)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -237,12 +226,11 @@ START_TEST(look_hears_living_where_most_are_dead)
     }
     close_all();
 }
-END_TEST
 
 /* ---- what a holder asks for ------------------------------------------------------------ */
 
 /* A lease that is renewed outlives it that no connection lasts for more than a moment. */
-START_TEST(renewal_goes_on_when_connections_are_back)
+TEST(absence, renewal_goes_on_when_connections_are_back)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock;
@@ -259,7 +247,6 @@ START_TEST(renewal_goes_on_when_connections_are_back)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_OK);
     close_all();
 }
-END_TEST
 
 static void expect_release(redlock_lock *lock)
 {
@@ -268,7 +255,7 @@ static void expect_release(redlock_lock *lock)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
 }
 
-START_TEST(release_that_can_not_be_sent_is_said_again_and_confirmed)
+TEST(absence, release_that_can_not_be_sent_is_said_again_and_confirmed)
 {
     open_cuttable("", true);
     for (unsigned i = 0; i < 5; i++) {
@@ -280,7 +267,6 @@ START_TEST(release_that_can_not_be_sent_is_said_again_and_confirmed)
     }
     close_all();
 }
-END_TEST
 
 /* When the release has arrived everywhere, and before an answer has. */
 static void *cut_when_released(void *unused)
@@ -291,7 +277,7 @@ static void *cut_when_released(void *unused)
     return NULL;
 }
 
-START_TEST(release_whose_answers_are_lost_is_said_again_and_confirmed)
+TEST(absence, release_whose_answers_are_lost_is_said_again_and_confirmed)
 {
     pthread_t thread;
     redlock_lock *lock;
@@ -311,10 +297,9 @@ START_TEST(release_whose_answers_are_lost_is_said_again_and_confirmed)
         ck_assert(wait_until(proxy_connections(proxies[i]) > before[i], 5000));
     close_all();
 }
-END_TEST
 
 /* Only for as long as there is hope. */
-START_TEST(release_does_not_wait_for_masters_that_died)
+TEST(absence, release_does_not_wait_for_masters_that_died)
 {
     redlock_lock *lock;
     open_cuttable("", true);
@@ -328,29 +313,5 @@ START_TEST(release_does_not_wait_for_masters_that_died)
     ck_assert_int_lt(now_ms() - begun_ms, TTL_MS / NODES / 3);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("absence");
-    TCase *tests = tcase_create("absence");
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, try_long_after_opening_gets_lock);
-    tcase_add_test(tests, status_long_after_opening_is_ready);
-    tcase_add_test(tests, look_long_after_opening_sees_all_masters);
-    tcase_add_test(tests, extension_long_after_opening_is_confirmed);
-    tcase_add_test(tests, release_long_after_opening_is_confirmed);
-    tcase_add_test(tests, failure_while_nobody_looked_is_tried_anew);
-    tcase_add_test(tests, try_gets_lock_on_connections_cut_right_before);
-    tcase_add_test(tests, and_on_young_ones);
-    tcase_add_test(tests, and_on_those_cut_long_before);
-    tcase_add_test(tests, try_on_masters_that_died_fails_at_once);
-    tcase_add_test(tests, look_sees_all_masters_on_connections_cut_right_before);
-    tcase_add_test(tests, look_hears_living_where_most_are_dead);
-    tcase_add_test(tests, renewal_goes_on_when_connections_are_back);
-    tcase_add_test(tests, release_that_can_not_be_sent_is_said_again_and_confirmed);
-    tcase_add_test(tests, release_whose_answers_are_lost_is_said_again_and_confirmed);
-    tcase_add_test(tests, release_does_not_wait_for_masters_that_died);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(absence, .timeout_s = 120)

@@ -53,7 +53,7 @@ static void check_goes_on(redlock *client)
     ck_assert_int_eq(other.calls, 0);
 }
 
-START_TEST(renewed_lock_is_lost_and_told_once)
+TEST(clock_back, renewed_lock_is_lost_and_told_once, .rows = STEPS)
 {
     open_clients(3, "max-ttl 10s\n");
     redlock_lock *lock = told_take_renewed(one, "name", 10000, &lost);
@@ -72,10 +72,9 @@ START_TEST(renewed_lock_is_lost_and_told_once)
     check_goes_on(one);
     close_clients();
 }
-END_TEST
 
 /* Its time would run out soon: nobody asks, and it is told all the same. */
-START_TEST(loss_is_told_where_nobody_looks)
+TEST(clock_back, loss_is_told_where_nobody_looks, .rows = STEPS)
 {
     open_clients(3, "max-ttl 10s\n");
     redlock_lock *lock = told_take_renewed(one, "name", 10000, &lost);
@@ -85,9 +84,8 @@ START_TEST(loss_is_told_where_nobody_looks)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_clients();
 }
-END_TEST
 
-START_TEST(loss_is_told_by_event_loop)
+TEST(clock_back, loss_is_told_by_event_loop, .rows = STEPS)
 {
     open_clients(3, "max-ttl 10s\nbackground never\n");
     ck_assert_int_ge(redlock_fd(one), 0);
@@ -111,10 +109,9 @@ START_TEST(loss_is_told_by_event_loop)
     ck_assert_int_eq(done.result, REDLOCK_EEXPIRED);
     close_clients();
 }
-END_TEST
 
 /* Nothing is sent for a lock that may be another's by now. */
-START_TEST(lock_not_renewed_is_over_as_well)
+TEST(clock_back, lock_not_renewed_is_over_as_well, .rows = STEPS)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_clients(3, "max-ttl 10s\n");
@@ -136,7 +133,6 @@ START_TEST(lock_not_renewed_is_over_as_well)
     check_goes_on(one);
     close_clients();
 }
-END_TEST
 
 static void *step_back_soon(void *context)
 {
@@ -146,7 +142,7 @@ static void *step_back_soon(void *context)
     return NULL;
 }
 
-START_TEST(waiter_has_waited_as_long_as_it_asked)
+TEST(clock_back, waiter_has_waited_as_long_as_it_asked)
 {
     pthread_t thread;
     redlock_lock *lock = NULL;
@@ -163,10 +159,9 @@ START_TEST(waiter_has_waited_as_long_as_it_asked)
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
     close_clients();
 }
-END_TEST
 
 /* What is known of a master's process is measured with that clock. */
-START_TEST(guard_outlives_it)
+TEST(clock_back, guard_outlives_it, .rows = STEPS)
 {
     struct node_list list = {.len = 0};
     redlock_lock *lock = NULL;
@@ -185,10 +180,9 @@ START_TEST(guard_outlives_it)
     redlock_close(one);
     masters_stop(masters);
 }
-END_TEST
 
 /* Nobody can tell how old a text is that was written before, or may have been. */
-START_TEST(text_of_before_is_not_attached)
+TEST(clock_back, text_of_before_is_not_attached)
 {
     char before[REDLOCK_HANDLE_MAX], after[REDLOCK_HANDLE_MAX];
     redlock_lock *taken = NULL;
@@ -209,10 +203,9 @@ START_TEST(text_of_before_is_not_attached)
     ck_assert_int_eq(redlock_release(taken), 0);
     close_clients();
 }
-END_TEST
 
 /* It is no fault of ours that they seem to have had more time than they had. */
-START_TEST(step_forward_ends_lock_and_no_more)
+TEST(clock_back, step_forward_ends_lock_and_no_more)
 {
     open_clients(3, "max-ttl 10s\n");
     redlock_lock *lock = told_take_renewed(one, "name", 10000, &lost);
@@ -223,21 +216,5 @@ START_TEST(step_forward_ends_lock_and_no_more)
     check_goes_on(one);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("clock_back");
-    TCase *tests = tcase_create("clock_back");
-    tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, renewed_lock_is_lost_and_told_once, 0, STEPS);
-    tcase_add_loop_test(tests, loss_is_told_where_nobody_looks, 0, STEPS);
-    tcase_add_loop_test(tests, loss_is_told_by_event_loop, 0, STEPS);
-    tcase_add_loop_test(tests, lock_not_renewed_is_over_as_well, 0, STEPS);
-    tcase_add_test(tests, waiter_has_waited_as_long_as_it_asked);
-    tcase_add_loop_test(tests, guard_outlives_it, 0, STEPS);
-    tcase_add_test(tests, text_of_before_is_not_attached);
-    tcase_add_test(tests, step_forward_ends_lock_and_no_more);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(clock_back, .timeout_s = 60)

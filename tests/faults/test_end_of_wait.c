@@ -63,7 +63,7 @@ static void wait_in_vain(unsigned loops)
     printf("of ENOQUORUM %d came too late\n", late);
 }
 
-START_TEST(busy_machine_is_no_lack_of_masters)
+TEST(end_of_wait, busy_machine_is_no_lack_of_masters)
 {
     open_clients(5, NULL);
     wait_in_vain(LOOPS);
@@ -72,9 +72,8 @@ START_TEST(busy_machine_is_no_lack_of_masters)
     ck_assert_int_eq(failed, told[-REDLOCK_EHELD] + told[-REDLOCK_EUNDECIDED] + late);
     close_clients();
 }
-END_TEST
 
-START_TEST(stopped_masters_are_no_holder)
+TEST(end_of_wait, stopped_masters_are_no_holder)
 {
     open_clients(5, NULL);
     for (unsigned i = 0; i < 3; i++)
@@ -87,15 +86,5 @@ START_TEST(stopped_masters_are_no_holder)
         master_resume(masters, i);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("end_of_wait");
-    TCase *tcase = tcase_create("end_of_wait");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, busy_machine_is_no_lack_of_masters);
-    tcase_add_test(tcase, stopped_masters_are_no_holder);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(end_of_wait, .timeout_s = 60)

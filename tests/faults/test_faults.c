@@ -44,7 +44,7 @@ static void close_all(void)
 /* ---- a node is killed ------------------------------------------------------------------- */
 
 /* The acquire never gets there; or it does, and its answer does not come back. */
-START_TEST(killed_before_or_after_acquire)
+TEST(faults, killed_before_or_after_acquire, .rows = 2)
 {
     bool executed = _i == 1;
     open_through_proxies(3, NULL);
@@ -58,11 +58,10 @@ START_TEST(killed_before_or_after_acquire)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     close_all();
 }
-END_TEST
 
 /* A third of the TTL passes before a renewal is back: the next one is due at once, and yet a
  * caller's own extension has its turn. */
-START_TEST(extension_has_its_turn_between_renewals)
+TEST(faults, extension_has_its_turn_between_renewals)
 {
     enum { TTL_MS = 1800, WAY_MS = 320 };
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -78,11 +77,10 @@ START_TEST(extension_has_its_turn_between_renewals)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 /* It was executed, the round is lost, and the link breaks before the release gets there: the
  * key must not stand until its ttl. */
-START_TEST(release_is_replayed_after_reconnect)
+TEST(faults, release_is_replayed_after_reconnect, .rows = 2)
 {
     open_through_proxies(3, NULL);
     redlock_release(client_take(one, "warm"));
@@ -106,10 +104,9 @@ START_TEST(release_is_replayed_after_reconnect)
     ck_assert(comes_true(one, client_stats(one).pending_releases == 0, 5000));
     close_all();
 }
-END_TEST
 
 /* More of them than a connection holds at once. */
-START_TEST(many_releases_are_replayed_after_reconnect)
+TEST(faults, many_releases_are_replayed_after_reconnect)
 {
     enum { LOCKS = 300 };
     static redlock_lock *locks[LOCKS];
@@ -130,9 +127,8 @@ START_TEST(many_releases_are_replayed_after_reconnect)
     ck_assert(comes_true(one, client_stats(one).pending_releases == 0, 4000));
     close_all();
 }
-END_TEST
 
-START_TEST(reset_in_mid_request_is_lost_vote)
+TEST(faults, reset_in_mid_request_is_lost_vote)
 {
     open_through_proxies(3, NULL);
     proxy_limit(proxies[2], PROXY_ALL, PROXY_THERE, 20); /* half a request */
@@ -145,9 +141,8 @@ START_TEST(reset_in_mid_request_is_lost_vote)
     ck_assert(wait_until(client_ready(one) == 3, 5000));
     close_all();
 }
-END_TEST
 
-START_TEST(refused_connections_fail_at_once)
+TEST(faults, refused_connections_fail_at_once)
 {
     masters = masters_start(5, NULL);
     for (unsigned i = 0; i < 3; i++)
@@ -162,11 +157,10 @@ START_TEST(refused_connections_fail_at_once)
     redlock_close(one);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- a node is stopped, slow or out of reach -------------------------------------------- */
 
-START_TEST(stopped_node_costs_nothing_and_follows_when_it_resumes)
+TEST(faults, stopped_node_costs_nothing_and_follows_when_it_resumes)
 {
     open_clients(5, NULL);
     master_pause(masters, 4);
@@ -187,9 +181,8 @@ START_TEST(stopped_node_costs_nothing_and_follows_when_it_resumes)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(lost_round_is_undone_on_stopped_node_when_it_resumes)
+TEST(faults, lost_round_is_undone_on_stopped_node_when_it_resumes)
 {
     open_clients(3, NULL);
     master_pause(masters, 2);
@@ -201,7 +194,6 @@ START_TEST(lost_round_is_undone_on_stopped_node_when_it_resumes)
     ck_assert(wait_until(!master_has(masters, 2, "name"), 1000));
     close_all();
 }
-END_TEST
 
 /* How many scripts a master has executed. */
 static long long scripts_run(unsigned node)
@@ -218,7 +210,7 @@ static long long scripts_run(unsigned node)
 
 /* Silent for longer than stall-limit: the old link drains while a new one works. What was
  * asked on the old one may still be executed: a release must come behind it there too. */
-START_TEST(drained_link_is_released_too)
+TEST(faults, drained_link_is_released_too)
 {
     open_through_proxies(3, "node-timeout 300ms\nstall-limit 300ms\n");
     unsigned before = proxy_connections(proxies[2]);
@@ -246,9 +238,8 @@ START_TEST(drained_link_is_released_too)
     ck_assert_int_eq(scripts_run(2), run + 2); /* the acquire, and behind it the release */
     close_all();
 }
-END_TEST
 
-START_TEST(late_grant_joins_hold_or_is_undone)
+TEST(faults, late_grant_joins_hold_or_is_undone, .rows = 2)
 {
     bool held = _i == 1;
     open_through_proxies(3, NULL);
@@ -267,11 +258,10 @@ START_TEST(late_grant_joins_hold_or_is_undone)
     }
     close_all();
 }
-END_TEST
 
 /* Three nodes are quick, and two have fallen behind a caller who does not rest. They are
  * alive, and with them there is a majority when one of the quick ones dies. */
-START_TEST(nodes_that_lag_count_when_another_one_dies)
+TEST(faults, nodes_that_lag_count_when_another_one_dies)
 {
     open_through_proxies(5, NULL);
     proxy_delay(proxies[1], PROXY_ALL, PROXY_BACK, 60);
@@ -288,9 +278,8 @@ START_TEST(nodes_that_lag_count_when_another_one_dies)
     }
     close_all();
 }
-END_TEST
 
-START_TEST(connections_that_hang_have_their_own_budget)
+TEST(faults, connections_that_hang_have_their_own_budget, .rows = 4)
 {
     static const enum fake_door doors[] = {FAKE_DEAF, FAKE_HOLE, FAKE_SHUT, FAKE_REFUSE};
     struct fake *fake = fake_start(false);
@@ -316,7 +305,6 @@ START_TEST(connections_that_hang_have_their_own_budget)
     fake_stop(fake);
     masters_stop(masters);
 }
-END_TEST
 
 static void never_mind(void *context, int result, redlock_lock *none)
 {
@@ -325,7 +313,7 @@ static void never_mind(void *context, int result, redlock_lock *none)
 
 /* So many requests are unanswered that the next ones wait their turn: that is part of a wait,
  * as connecting is not. */
-START_TEST(crowd_takes_no_more_than_wait)
+TEST(faults, crowd_takes_no_more_than_wait)
 {
     enum { WAIT_MS = 3000 }; /* it was twice that, and connecting anew came on top */
     redlock_options patient = REDLOCK_OPTIONS_INIT;
@@ -346,9 +334,8 @@ START_TEST(crowd_takes_no_more_than_wait)
     master_resume(masters, 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(name_that_does_not_resolve_delays_nobody)
+TEST(faults, name_that_does_not_resolve_delays_nobody)
 {
     struct node_list list = {.len = 0};
     masters = masters_start(2, NULL);
@@ -365,12 +352,11 @@ START_TEST(name_that_does_not_resolve_delays_nobody)
     redlock_close(one);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- out of step ------------------------------------------------------------------------ */
 
 /* The reply comes after its time: it is nobody else's reply. */
-START_TEST(reply_that_comes_late_belongs_to_its_own_request)
+TEST(faults, reply_that_comes_late_belongs_to_its_own_request)
 {
     open_through_proxies(1, "node-timeout 50ms\nstall-limit 2s\n");
     proxy_delay(proxies[0], PROXY_ALL, PROXY_BACK, 120);
@@ -384,7 +370,6 @@ START_TEST(reply_that_comes_late_belongs_to_its_own_request)
     ck_assert(!master_has(masters, 0, "first"));
     close_all();
 }
-END_TEST
 
 /* ---- errors of real servers ------------------------------------------------------------- */
 
@@ -396,7 +381,7 @@ static void expect_error(const char *word)
     ck_assert_ptr_null(lock);
 }
 
-START_TEST(out_of_memory_there_refuses_new_locks_only)
+TEST(faults, out_of_memory_there_refuses_new_locks_only)
 {
     open_clients(1, NULL);
     redlock_lock *held = client_take(one, "held");
@@ -407,9 +392,8 @@ START_TEST(out_of_memory_there_refuses_new_locks_only)
     ck_assert(!master_has(masters, 0, "held"));
     close_all();
 }
-END_TEST
 
-START_TEST(foreign_data_under_name_is_error_and_stays)
+TEST(faults, foreign_data_under_name_is_error_and_stays)
 {
     open_clients(1, NULL);
     master_do(masters, 0, "RPUSH", "name", "data", NULL);
@@ -418,9 +402,8 @@ START_TEST(foreign_data_under_name_is_error_and_stays)
     ck_assert_int_eq(master_do(masters, 0, "LLEN", "name", NULL).number, 1);
     close_all();
 }
-END_TEST
 
-START_TEST(writes_that_are_refused_fail_that_node)
+TEST(faults, writes_that_are_refused_fail_that_node)
 {
     open_clients(1, NULL);
     master_do(masters, 0, "CONFIG", "SET", "min-replicas-to-write", "1", NULL);
@@ -429,7 +412,6 @@ START_TEST(writes_that_are_refused_fail_that_node)
     ck_assert(wait_until(client_can_take(one, "name"), 5000));
     close_all();
 }
-END_TEST
 
 /* A busy master answers BUSY to releases too: they are sent again until they are done. */
 static void *keep_busy(void *argument)
@@ -439,7 +421,7 @@ static void *keep_busy(void *argument)
     return NULL;
 }
 
-START_TEST(busy_master_is_released_later)
+TEST(faults, busy_master_is_released_later)
 {
     pthread_t thread;
     open_clients(3, NULL);
@@ -456,9 +438,8 @@ START_TEST(busy_master_is_released_later)
     ck_assert(comes_true(one, !master_has(masters, 2, "name"), 5000));
     close_all();
 }
-END_TEST
 
-START_TEST(flushed_keys_are_found_by_next_extension)
+TEST(faults, flushed_keys_are_found_by_next_extension)
 {
     open_clients(3, NULL);
     lock = client_take(one, "name");
@@ -472,33 +453,5 @@ START_TEST(flushed_keys_are_found_by_next_extension)
     ck_assert_uint_eq(masters_with(masters, "name"), 0);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("faults");
-    TCase *tests = tcase_create("faults");
-    tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, killed_before_or_after_acquire, 0, 2);
-    tcase_add_test(tests, extension_has_its_turn_between_renewals);
-    tcase_add_loop_test(tests, release_is_replayed_after_reconnect, 0, 2);
-    tcase_add_test(tests, many_releases_are_replayed_after_reconnect);
-    tcase_add_test(tests, reset_in_mid_request_is_lost_vote);
-    tcase_add_test(tests, refused_connections_fail_at_once);
-    tcase_add_test(tests, stopped_node_costs_nothing_and_follows_when_it_resumes);
-    tcase_add_test(tests, lost_round_is_undone_on_stopped_node_when_it_resumes);
-    tcase_add_test(tests, drained_link_is_released_too);
-    tcase_add_loop_test(tests, late_grant_joins_hold_or_is_undone, 0, 2);
-    tcase_add_test(tests, nodes_that_lag_count_when_another_one_dies);
-    tcase_add_loop_test(tests, connections_that_hang_have_their_own_budget, 0, 4);
-    tcase_add_test(tests, crowd_takes_no_more_than_wait);
-    tcase_add_test(tests, name_that_does_not_resolve_delays_nobody);
-    tcase_add_test(tests, reply_that_comes_late_belongs_to_its_own_request);
-    tcase_add_test(tests, out_of_memory_there_refuses_new_locks_only);
-    tcase_add_test(tests, foreign_data_under_name_is_error_and_stays);
-    tcase_add_test(tests, writes_that_are_refused_fail_that_node);
-    tcase_add_test(tests, busy_master_is_released_later);
-    tcase_add_test(tests, flushed_keys_are_found_by_next_extension);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(faults, .timeout_s = 120)

@@ -47,7 +47,7 @@ static long long left_at(unsigned node, const char *name)
 }
 
 /* It ends with the others, which have been there for longer. */
-START_TEST(background_thread_fills_in)
+TEST(driven, background_thread_fills_in)
 {
     open_two_of_three("max-ttl 30s");
     redlock_lock *lock = take("name");
@@ -62,9 +62,8 @@ START_TEST(background_thread_fills_in)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(without_thread_next_call_does)
+TEST(driven, without_thread_next_call_does)
 {
     open_two_of_three("max-ttl 30s\nbackground never");
     redlock_lock *lock = take("name");
@@ -76,11 +75,10 @@ START_TEST(without_thread_next_call_does)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 /* What it has lost as another process is filled in, too: here the holder's call finds that out.
  */
-START_TEST(restarted_master_gets_keys_that_it_granted)
+TEST(driven, restarted_master_gets_keys_that_it_granted)
 {
     masters = masters_start(3, NULL);
     client = client_open(masters_file(masters, "max-ttl 30s"));
@@ -94,9 +92,8 @@ START_TEST(restarted_master_gets_keys_that_it_granted)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(anothers_key_stays)
+TEST(which, anothers_key_stays)
 {
     open_two_of_three("max-ttl 30s");
     redlock_lock *lock = take("name"), *beside = take("beside");
@@ -112,9 +109,8 @@ START_TEST(anothers_key_stays)
     master_do(masters, 2, "DEL", "name", (char *)NULL);
     close_all();
 }
-END_TEST
 
-START_TEST(lock_that_was_released_is_not_filled_in)
+TEST(which, lock_that_was_released_is_not_filled_in)
 {
     open_two_of_three("max-ttl 30s");
     redlock_lock *lock = take("name"), *kept = take("kept");
@@ -126,10 +122,9 @@ START_TEST(lock_that_was_released_is_not_filled_in)
     ck_assert_int_eq(redlock_release(kept), 0);
     close_all();
 }
-END_TEST
 
 /* Who has it now may have released it. */
-START_TEST(lock_that_was_detached_is_not_filled_in)
+TEST(which, lock_that_was_detached_is_not_filled_in)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_two_of_three("max-ttl 30s");
@@ -143,10 +138,9 @@ START_TEST(lock_that_was_detached_is_not_filled_in)
     ck_assert_int_eq(redlock_release(kept), 0);
     close_all();
 }
-END_TEST
 
 /* A master that was restarted shortly before gets it when it votes, and not before. */
-START_TEST(guarded_master_is_filled_in_when_it_votes)
+TEST(which, guarded_master_is_filled_in_when_it_votes)
 {
     masters = masters_start(3, NULL);
     client = client_open(masters_guarded_file(masters, "max-ttl 3s"));
@@ -165,14 +159,13 @@ START_TEST(guarded_master_is_filled_in_when_it_votes)
     redlock_release(lock);
     close_all();
 }
-END_TEST
 
 static const struct {
     int kind, fenced;
 } kinds[] = {{REDLOCK_PLAIN, 1}, {REDLOCK_REENTRANT, 0}, {REDLOCK_REENTRANT, 1},
              {REDLOCK_READ, 0},  {REDLOCK_WRITE, 0},     {REDLOCK_WRITE, 1}};
 
-START_TEST(every_kind_is_filled_in)
+TEST(which, every_kind_is_filled_in, .rows = 6)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -194,9 +187,8 @@ START_TEST(every_kind_is_filled_in)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(several_names_are_filled_in)
+TEST(which, several_names_are_filled_in)
 {
     const char *names[] = {"one", "two"};
     open_two_of_three("max-ttl 30s");
@@ -206,10 +198,9 @@ START_TEST(several_names_are_filled_in)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 /* Between two turns of an event loop there are a few at most, and user calls go on. */
-START_TEST(many_are_filled_in_few_at_once)
+TEST(many, many_are_filled_in_few_at_once)
 {
     enum { MANY = 2000, GONE = 300, A_TURN = 32 };
     static redlock_lock *locks[MANY];
@@ -252,29 +243,7 @@ START_TEST(many_are_filled_in_few_at_once)
     ck_assert(turn_until(client, client_stats(client).pending_releases == 0, SOON_MS));
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fill_in");
-    TCase *driven = tcase_create("driven");
-    tcase_set_timeout(driven, 60);
-    tcase_add_test(driven, background_thread_fills_in);
-    tcase_add_test(driven, without_thread_next_call_does);
-    tcase_add_test(driven, restarted_master_gets_keys_that_it_granted);
-    suite_add_tcase(suite, driven);
-    TCase *which = tcase_create("which");
-    tcase_set_timeout(which, 60);
-    tcase_add_test(which, anothers_key_stays);
-    tcase_add_test(which, lock_that_was_released_is_not_filled_in);
-    tcase_add_test(which, lock_that_was_detached_is_not_filled_in);
-    tcase_add_test(which, guarded_master_is_filled_in_when_it_votes);
-    tcase_add_loop_test(which, every_kind_is_filled_in, 0, 6);
-    tcase_add_test(which, several_names_are_filled_in);
-    suite_add_tcase(suite, which);
-    TCase *many = tcase_create("many");
-    tcase_set_timeout(many, 60);
-    tcase_add_test(many, many_are_filled_in_few_at_once);
-    suite_add_tcase(suite, many);
-    return suite_run(suite);
-}
+CASE(driven, .timeout_s = 60)
+CASE(which, .timeout_s = 60)
+CASE(many, .timeout_s = 60)

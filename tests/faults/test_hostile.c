@@ -109,7 +109,7 @@ static void expect_no_grant(const char *what, int code)
     ck_assert_ptr_null(lock);
 }
 
-START_TEST(nothing_but_exact_answer_is_grant)
+TEST(hostile, nothing_but_exact_answer_is_grant, .rows = HOSTILE_REPLIES)
 {
     open_fakes(HOSTILE, "node-timeout 1s\nlinger 0ms\n");
     fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *",
@@ -125,7 +125,6 @@ START_TEST(nothing_but_exact_answer_is_grant)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_fakes(HOSTILE);
 }
-END_TEST
 
 /* None of these is a grant of a lock with a fencing token. */
 static const struct {
@@ -143,7 +142,7 @@ static const struct {
 };
 enum { UNFENCED = sizeof(unfenced) / sizeof(unfenced[0]) };
 
-START_TEST(grant_without_right_number_is_none)
+TEST(hostile, grant_without_right_number_is_none, .rows = UNFENCED)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -163,9 +162,8 @@ START_TEST(grant_without_right_number_is_none)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_fakes(HOSTILE);
 }
-END_TEST
 
-START_TEST(hostile_master_is_no_other_nodes_business)
+TEST(hostile, hostile_master_is_no_other_nodes_business, .rows = HOSTILE_REPLIES)
 {
     open_fakes(0, "linger 0ms\n");
     fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "acquire *",
@@ -182,9 +180,8 @@ START_TEST(hostile_master_is_no_other_nodes_business)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_fakes(0);
 }
-END_TEST
 
-START_TEST(hostile_greeting_keeps_it_from_voting)
+TEST(hostile, hostile_greeting_keeps_it_from_voting, .rows = HOSTILE_REPLIES)
 {
     open_fakes(0, "connect-timeout 700ms\nlinger 0ms\n");
     fake_rule(fakes[HOSTILE], &(struct fake_rule){.match = "INFO*",
@@ -197,11 +194,10 @@ START_TEST(hostile_greeting_keeps_it_from_voting)
     ck_assert_uint_eq(fake_count(fakes[HOSTILE], "acquire *"), 0);
     close_fakes(0);
 }
-END_TEST
 
 /* ---- endless replies -------------------------------------------------------------------- */
 
-START_TEST(replies_without_end_are_cut_off)
+TEST(hostile, replies_without_end_are_cut_off, .rows = 5)
 {
     static const char *const heads[] = {"+", "-", "$1000000\r\n", "*2\r\n$900000\r\n", ":"};
     enum { LEN = 1000000 };
@@ -220,9 +216,8 @@ START_TEST(replies_without_end_are_cut_off)
     close_fakes(HOSTILE);
     free(bytes);
 }
-END_TEST
 
-START_TEST(byte_by_byte_does_not_stretch_deadline)
+TEST(hostile, byte_by_byte_does_not_stretch_deadline)
 {
     open_fakes(HOSTILE, "node-timeout 150ms\nlinger 0ms\n");
     fake_rule(
@@ -234,9 +229,8 @@ START_TEST(byte_by_byte_does_not_stretch_deadline)
     ck_assert_int_lt(now_ms() - begun, 1000);
     close_fakes(HOSTILE);
 }
-END_TEST
 
-START_TEST(unasked_replies_end_connection_and_count_for_nothing)
+TEST(hostile, unasked_replies_end_connection_and_count_for_nothing)
 {
     open_fakes(HOSTILE, "linger 0ms\n");
     /* A grant for the next one, sent with this one. */
@@ -248,7 +242,6 @@ START_TEST(unasked_replies_end_connection_and_count_for_nothing)
     ck_assert_uint_eq(fake_count(fakes[HOSTILE], "acquire *"), 0);
     close_fakes(HOSTILE);
 }
-END_TEST
 
 /* ---- halves ----------------------------------------------------------------------------- */
 
@@ -272,7 +265,7 @@ static void cut_answer(size_t cut, size_t len, const char *reply, enum fake_then
 }
 
 /* The acquire's real answer, cut after every byte. */
-START_TEST(every_prefix_of_grant_is_no_grant)
+TEST(hostile, every_prefix_of_grant_is_no_grant, .rows = 3)
 {
     enum { LEN = sizeof("$16\r\n0123456789abcdef\r\n") - 1 };
     fakes_start(fakes + HOSTILE, 1);
@@ -288,9 +281,8 @@ START_TEST(every_prefix_of_grant_is_no_grant)
     }
     fakes_stop(fakes + HOSTILE, 1);
 }
-END_TEST
 
-START_TEST(every_prefix_of_refusal_is_no_refusal_either)
+TEST(hostile, every_prefix_of_refusal_is_no_refusal_either, .rows = 3)
 {
     enum {
         LEN = sizeof("*4\r\n$16\r\n0123456789abcdef\r\n:0\r\n:1000\r\n$5\r\nrival\r\n") - 1
@@ -303,9 +295,8 @@ START_TEST(every_prefix_of_refusal_is_no_refusal_either)
     ck_assert_str_eq(report.node[0].holder, "rival");
     fakes_stop(fakes + HOSTILE, 1);
 }
-END_TEST
 
-START_TEST(every_prefix_of_greeting_is_no_vote)
+TEST(hostile, every_prefix_of_greeting_is_no_vote, .rows = 3)
 {
     /* Cut within the answer to INFO, which is longer than that. */
     for (size_t cut = 0; cut < 100; cut += 3) {
@@ -319,11 +310,10 @@ START_TEST(every_prefix_of_greeting_is_no_vote)
         close_fakes(0);
     }
 }
-END_TEST
 
 /* The acquire got there, its answer did not come, and the connection is silent from then on:
  * the release on it may never arrive, and must go by the new connection as well. */
-START_TEST(release_does_not_stay_in_dead_connection)
+TEST(hostile, release_does_not_stay_in_dead_connection)
 {
     open_fakes(HOSTILE, "node-timeout 60ms\nlinger 0ms\nstall-limit 50ms\n");
     fake_rule(fakes[HOSTILE],
@@ -335,7 +325,6 @@ START_TEST(release_does_not_stay_in_dead_connection)
     ck_assert(wait_until((client_ready(client), !fake_has(fakes[HOSTILE], "name")), 5000));
     close_fakes(HOSTILE);
 }
-END_TEST
 
 /* ---- splits ----------------------------------------------------------------------------- */
 
@@ -358,18 +347,16 @@ static void live_through(size_t split_at)
     close_fakes(HOSTILE);
 }
 
-START_TEST(replies_split_at_every_byte_are_same_replies)
+TEST(hostile, replies_split_at_every_byte_are_same_replies, .rows = 3)
 {
     for (size_t at = (size_t)_i * 20 + 1; at <= (size_t)_i * 20 + 20; at++)
         live_through(at);
 }
-END_TEST
 
-START_TEST(replies_of_single_bytes_are_same_replies)
+TEST(hostile, replies_of_single_bytes_are_same_replies)
 {
     live_through(0);
 }
-END_TEST
 
 /* ---- error replies ---------------------------------------------------------------------- */
 
@@ -411,7 +398,7 @@ static bool take_everywhere(redlock_lock **ret_lock)
 }
 
 /* It is that node's failure, with its words, whatever is asked; and a failure passes. */
-START_TEST(error_is_that_nodes_failure_with_its_text)
+TEST(hostile, error_is_that_nodes_failure_with_its_text, .rows = ERRORS)
 {
     char reply[256];
     snprintf(reply, sizeof(reply), "%s\r\n", errors[_i]);
@@ -450,9 +437,8 @@ START_TEST(error_is_that_nodes_failure_with_its_text)
     ck_assert(wait_until((client_ready(client), !fake_has(fakes[HOSTILE], "name")), 8000));
     close_fakes(0);
 }
-END_TEST
 
-START_TEST(error_in_greeting_keeps_it_from_voting)
+TEST(hostile, error_in_greeting_keeps_it_from_voting, .rows = ERRORS)
 {
     char reply[256], text[192];
     snprintf(reply, sizeof(reply), "%s\r\n", errors[_i]);
@@ -465,9 +451,8 @@ START_TEST(error_in_greeting_keeps_it_from_voting)
     ck_assert_msg(strstr(text, errors[_i] + 1) || strlen(errors[_i]) > 40, "%s", text);
     close_fakes(0);
 }
-END_TEST
 
-START_TEST(loading_master_votes_when_it_is_loaded)
+TEST(hostile, loading_master_votes_when_it_is_loaded, .rows = 2)
 {
     open_fakes(HOSTILE, "linger 0ms\n");
     redlock_lock *lock = NULL;
@@ -485,10 +470,9 @@ START_TEST(loading_master_votes_when_it_is_loaded)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_fakes(HOSTILE);
 }
-END_TEST
 
 /* Sent by a real server at once, to nobody's question, before it closes. */
-START_TEST(max_clients_is_told_as_such)
+TEST(hostile, max_clients_is_told_as_such)
 {
     char text[192];
     open_fakes(0, "linger 0ms\n");
@@ -502,11 +486,10 @@ START_TEST(max_clients_is_told_as_such)
         5000));
     close_fakes(0);
 }
-END_TEST
 
 /* Nothing of what a server says may write to a terminal, or forge a line of a log. (From 1.1 on
  * hiredis takes no newline in an error: then that connection is closed.) */
-START_TEST(texts_of_servers_are_made_printable)
+TEST(hostile, texts_of_servers_are_made_printable, .rows = 2)
 {
     bool newline = _i;
     open_fakes(HOSTILE, "linger 0ms\n");
@@ -520,9 +503,8 @@ START_TEST(texts_of_servers_are_made_printable)
     ck_assert(strstr(report.node[0].text, "end") || (newline && report.node[0].text[0]));
     close_fakes(HOSTILE);
 }
-END_TEST
 
-START_TEST(password_goes_alone_and_first)
+TEST(hostile, password_goes_alone_and_first)
 {
     fakes_start(fakes + HOSTILE, 1);
     char url[ENDPOINT_URL_MAX];
@@ -544,32 +526,5 @@ START_TEST(password_goes_alone_and_first)
     ck_assert_int_ge(next.at_ms - auth.at_ms, 200);
     close_fakes(HOSTILE);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("hostile");
-    TCase *tests = tcase_create("hostile");
-    tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, nothing_but_exact_answer_is_grant, 0, HOSTILE_REPLIES);
-    tcase_add_loop_test(tests, grant_without_right_number_is_none, 0, UNFENCED);
-    tcase_add_loop_test(tests, hostile_master_is_no_other_nodes_business, 0, HOSTILE_REPLIES);
-    tcase_add_loop_test(tests, hostile_greeting_keeps_it_from_voting, 0, HOSTILE_REPLIES);
-    tcase_add_loop_test(tests, replies_without_end_are_cut_off, 0, 5);
-    tcase_add_test(tests, byte_by_byte_does_not_stretch_deadline);
-    tcase_add_test(tests, unasked_replies_end_connection_and_count_for_nothing);
-    tcase_add_loop_test(tests, every_prefix_of_grant_is_no_grant, 0, 3);
-    tcase_add_loop_test(tests, every_prefix_of_refusal_is_no_refusal_either, 0, 3);
-    tcase_add_loop_test(tests, every_prefix_of_greeting_is_no_vote, 0, 3);
-    tcase_add_test(tests, release_does_not_stay_in_dead_connection);
-    tcase_add_loop_test(tests, replies_split_at_every_byte_are_same_replies, 0, 3);
-    tcase_add_test(tests, replies_of_single_bytes_are_same_replies);
-    tcase_add_loop_test(tests, error_is_that_nodes_failure_with_its_text, 0, ERRORS);
-    tcase_add_loop_test(tests, error_in_greeting_keeps_it_from_voting, 0, ERRORS);
-    tcase_add_loop_test(tests, loading_master_votes_when_it_is_loaded, 0, 2);
-    tcase_add_test(tests, max_clients_is_told_as_such);
-    tcase_add_loop_test(tests, texts_of_servers_are_made_printable, 0, 2);
-    tcase_add_test(tests, password_goes_alone_and_first);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(hostile, .timeout_s = 120)

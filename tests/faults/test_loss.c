@@ -87,7 +87,7 @@ static void expect_told_once(int64_t ms)
 
 /* ---- when ------------------------------------------------------------------------------- */
 
-START_TEST(outage_that_outlasts_validity_is_told_once_and_in_time)
+TEST(loss, outage_that_outlasts_validity_is_told_once_and_in_time, .rows = 2)
 {
     enum { TTL_MS = 2000 };
     open_masters(NULL);
@@ -111,9 +111,8 @@ START_TEST(outage_that_outlasts_validity_is_told_once_and_in_time)
     close_masters();
     ck_assert_int_eq(lost.calls, 1);
 }
-END_TEST
 
-START_TEST(lock_taken_away_is_told_at_next_renewal)
+TEST(loss, lock_taken_away_is_told_at_next_renewal)
 {
     enum { TTL_MS = 1800 };
     open_masters(NULL);
@@ -128,9 +127,8 @@ START_TEST(lock_taken_away_is_told_at_next_renewal)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_masters();
 }
-END_TEST
 
-START_TEST(max_hold_ends_hold_that_could_be_renewed)
+TEST(loss, max_hold_ends_hold_that_could_be_renewed)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.auto_renew = 1;
@@ -150,11 +148,10 @@ START_TEST(max_hold_ends_hold_that_could_be_renewed)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_masters();
 }
-END_TEST
 
 /* Who reads the validity may rely on it, however the hold ends meanwhile. 1: of a handle that
  * was shown. */
-START_TEST(nobody_else_has_it_before_validity_that_was_told_is_over)
+TEST(loss, nobody_else_has_it_before_validity_that_was_told_is_over, .rows = 2)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -176,7 +173,6 @@ START_TEST(nobody_else_has_it_before_validity_that_was_told_is_over)
     redlock_release(lock);
     close_masters();
 }
-END_TEST
 
 static bool seen_gone;
 
@@ -188,7 +184,7 @@ static void see_gone(void *context, redlock_lock *lost_lock)
 
 /* Callbacks may take long: others get the lock meanwhile. Its keys may go once the last
  * millisecond that was shown is over. The loop turns after that. */
-START_TEST(lost_lock_is_given_up_before_its_callback_is_run)
+TEST(loss, lost_lock_is_given_up_before_its_callback_is_run)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.auto_renew = 1;
@@ -207,10 +203,9 @@ START_TEST(lost_lock_is_given_up_before_its_callback_is_run)
     ck_assert_int_eq(redlock_release_async(lock, NULL, NULL), 0);
     close_masters();
 }
-END_TEST
 
 /* Its handle may stay for long: the masters are rid of it. */
-START_TEST(lost_lock_is_no_pending_release)
+TEST(loss, lost_lock_is_no_pending_release)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     open_masters(NULL);
@@ -225,9 +220,8 @@ START_TEST(lost_lock_is_no_pending_release)
     ck_assert_uint_eq(client_stats(client).pending_releases, 0);
     close_masters();
 }
-END_TEST
 
-START_TEST(max_hold_below_ttl_is_kept_too)
+TEST(loss, max_hold_below_ttl_is_kept_too)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.auto_renew = 1;
@@ -241,9 +235,8 @@ START_TEST(max_hold_below_ttl_is_kept_too)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_masters();
 }
-END_TEST
 
-START_TEST(on_lost_without_renewal_is_told_when_time_is_over)
+TEST(loss, on_lost_without_renewal_is_told_when_time_is_over, .rows = 2)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.on_lost = told_lost;
@@ -259,7 +252,6 @@ START_TEST(on_lost_without_renewal_is_told_when_time_is_over)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_masters();
 }
-END_TEST
 
 /* ---- a process that was stopped --------------------------------------------------------- */
 
@@ -302,7 +294,7 @@ static int stop_and_look(void *argument)
     return 0;
 }
 
-START_TEST(stopped_for_longer_than_ttl_first_call_says_lost)
+TEST(loss, stopped_for_longer_than_ttl_first_call_says_lost, .rows = 3)
 {
     char byte;
     masters = masters_start(3, NULL);
@@ -319,7 +311,6 @@ START_TEST(stopped_for_longer_than_ttl_first_call_says_lost)
     ck_assert_int_eq(child_wait(&child, 10000), 0);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- in the callback, and beside it ----------------------------------------------------- */
 
@@ -332,7 +323,7 @@ static void release_it(void *context, redlock_lock *which)
     told_lost(&lost, which);
 }
 
-START_TEST(lost_lock_may_be_released_in_its_callback)
+TEST(releases, lost_lock_may_be_released_in_its_callback)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.on_lost = release_it;
@@ -350,7 +341,6 @@ START_TEST(lost_lock_may_be_released_in_its_callback)
     ck_assert_int_eq(lost.calls, 1);
     ck_assert_int_eq(done.calls, 1);
 }
-END_TEST
 
 static void be_slow(void *context, redlock_lock *which)
 {
@@ -369,7 +359,7 @@ static void *release_beside(void *argument)
     return NULL;
 }
 
-START_TEST(release_waits_for_callback_that_runs)
+TEST(releases, release_waits_for_callback_that_runs)
 {
     pthread_t thread;
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -387,7 +377,6 @@ START_TEST(release_waits_for_callback_that_runs)
     ck_assert_int_eq(after_release, REDLOCK_EEXPIRED);
     close_masters();
 }
-END_TEST
 
 enum { RACERS = 10, RACES = 20, RACE_TTL_MS = 60 };
 struct racer {
@@ -434,7 +423,7 @@ static void *race(void *argument)
     return NULL;
 }
 
-START_TEST(after_release_nothing_is_told)
+TEST(releases, after_release_nothing_is_told)
 {
     static struct racer racers[RACERS];
     open_masters(NULL);
@@ -449,28 +438,6 @@ START_TEST(after_release_nothing_is_told)
     ck_assert_msg(callbacks > 0 && callbacks < RACERS * RACES, "%d were told", callbacks);
     close_masters();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("loss");
-    TCase *tests = tcase_create("loss");
-    tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, outage_that_outlasts_validity_is_told_once_and_in_time, 0, 2);
-    tcase_add_test(tests, lock_taken_away_is_told_at_next_renewal);
-    tcase_add_test(tests, max_hold_ends_hold_that_could_be_renewed);
-    tcase_add_loop_test(tests, nobody_else_has_it_before_validity_that_was_told_is_over, 0, 2);
-    tcase_add_test(tests, max_hold_below_ttl_is_kept_too);
-    tcase_add_test(tests, lost_lock_is_given_up_before_its_callback_is_run);
-    tcase_add_test(tests, lost_lock_is_no_pending_release);
-    tcase_add_loop_test(tests, on_lost_without_renewal_is_told_when_time_is_over, 0, 2);
-    tcase_add_loop_test(tests, stopped_for_longer_than_ttl_first_call_says_lost, 0, 3);
-    suite_add_tcase(suite, tests);
-    TCase *releases = tcase_create("releases");
-    tcase_set_timeout(releases, 60);
-    tcase_add_test(releases, lost_lock_may_be_released_in_its_callback);
-    tcase_add_test(releases, release_waits_for_callback_that_runs);
-    tcase_add_test(releases, after_release_nothing_is_told);
-    suite_add_tcase(suite, releases);
-    return suite_run(suite);
-}
+CASE(loss, .timeout_s = 120)
+CASE(releases, .timeout_s = 60)

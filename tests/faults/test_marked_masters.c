@@ -66,7 +66,7 @@ static void expect_lock(redlock *client, int64_t wait_ms)
     ck_assert_int_eq(redlock_release(lock), 0);
 }
 
-START_TEST(marked_masters_vote_at_once)
+TEST(joining, marked_masters_vote_at_once)
 {
     start_marked(3);
     redlock *client = client_open(file);
@@ -75,10 +75,9 @@ START_TEST(marked_masters_vote_at_once)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* Its keys are there, whatever else it says of them. */
-START_TEST(marker_of_later_version_costs_no_vote)
+TEST(joining, marker_of_later_version_costs_no_vote, .rows = 6)
 {
     static const char *const more[] = {"awordofmorethanfifteenletters", "durable 0123456789",
                                        "init; since=5, by \"ops\""};
@@ -100,10 +99,9 @@ START_TEST(marker_of_later_version_costs_no_vote)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* Nobody can tell a new master from one that was emptied. */
-START_TEST(unmarked_masters_vote_after_longest_lease)
+TEST(joining, unmarked_masters_vote_after_longest_lease)
 {
     masters = masters_start(3, NULL);
     redlock *client = client_open(masters_guarded_file(masters, SETTINGS));
@@ -114,11 +112,10 @@ START_TEST(unmarked_masters_vote_after_longest_lease)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* Two of three are emptied. A client that comes then does not believe them, although they have
  * been up for longer than any lease. */
-START_TEST(flushed_masters_do_not_vote_within_ttl_for_newcomer)
+TEST(joining, flushed_masters_do_not_vote_within_ttl_for_newcomer)
 {
     redlock_lock *lock = NULL;
     start_marked(3);
@@ -137,9 +134,8 @@ START_TEST(flushed_masters_do_not_vote_within_ttl_for_newcomer)
     redlock_close(two);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(restarted_masters_do_not_vote_within_ttl)
+TEST(joining, restarted_masters_do_not_vote_within_ttl)
 {
     redlock_lock *lock = NULL;
     start_marked(3);
@@ -156,11 +152,10 @@ START_TEST(restarted_masters_do_not_vote_within_ttl)
     redlock_close(two);
     masters_stop(masters);
 }
-END_TEST
 
 /* A marker that came back from the disk proves that there was a restart, and not what was lost.
  */
-START_TEST(marker_that_survived_restart_is_quarantined)
+TEST(joining, marker_that_survived_restart_is_quarantined)
 {
     masters = masters_start(1, masters_keeping);
     master_mark(masters, 0);
@@ -172,11 +167,10 @@ START_TEST(marker_that_survived_restart_is_quarantined)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* One that has been up for long, with data of its own, where a client asks that never met the
  * former one. */
-START_TEST(warm_server_in_masters_place_is_quarantined)
+TEST(joining, warm_server_in_masters_place_is_quarantined)
 {
     struct node_list list = {.len = 0};
     start_marked(3);
@@ -195,14 +189,13 @@ START_TEST(warm_server_in_masters_place_is_quarantined)
     masters_stop(warm);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- those that are connected ---------------------------------------------------------------
  */
 
 /* Their next look is half of max-ttl away at most. Then the lock is lost, and told, although
  * its keys would be missed by no renewal so far. */
-START_TEST(holder_is_told_within_half_of_max_ttl)
+TEST(connected, holder_is_told_within_half_of_max_ttl)
 {
     struct told lost = {0};
     redlock_lock *lock = NULL;
@@ -224,9 +217,8 @@ START_TEST(holder_is_told_within_half_of_max_ttl)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(lock_that_majority_still_has_is_kept)
+TEST(connected, lock_that_majority_still_has_is_kept)
 {
     struct told lost = {0};
     start_marked(3);
@@ -243,10 +235,9 @@ START_TEST(lock_that_majority_still_has_is_kept)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* An idle client asks again before it counts the next votes. */
-START_TEST(idle_client_looks_before_it_asks_for_votes)
+TEST(connected, idle_client_looks_before_it_asks_for_votes)
 {
     start_marked(3);
     redlock *client = client_open(file);
@@ -258,10 +249,9 @@ START_TEST(idle_client_looks_before_it_asks_for_votes)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* Whoever finds the loss sets it for all. */
-START_TEST(quarantine_of_another_client_counts)
+TEST(connected, quarantine_of_another_client_counts)
 {
     start_marked(1);
     redlock *one = client_open(file);
@@ -275,9 +265,8 @@ START_TEST(quarantine_of_another_client_counts)
     redlock_close(two);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(quarantine_by_hand_ends_by_hand)
+TEST(connected, quarantine_by_hand_ends_by_hand)
 {
     start_marked(1);
     master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "maintenance", NULL);
@@ -290,13 +279,12 @@ START_TEST(quarantine_by_hand_ends_by_hand)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- what costs no vote --------------------------------------------------------------------
  */
 
 /* A replica comes and goes while locks are taken: no key was lost, and no vote is. */
-START_TEST(replica_that_comes_and_goes_costs_no_vote)
+TEST(connected, replica_that_comes_and_goes_costs_no_vote)
 {
     char port[16];
     start_marked(1);
@@ -319,9 +307,8 @@ START_TEST(replica_that_comes_and_goes_costs_no_vote)
     masters_stop(replica);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(former_replica_is_found)
+TEST(connected, former_replica_is_found)
 {
     start_marked(1);
     redlock *one = client_open(file);
@@ -334,14 +321,13 @@ START_TEST(former_replica_is_found)
     redlock_close(two);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- beside others -------------------------------------------------------------------------
  */
 
 /* Clients with `guard on`, of this version or an older one, know nothing of it: they go by the
  * uptime, and so vote with a master that was emptied. */
-START_TEST(client_without_marker_sees_no_quarantine)
+TEST(beside, client_without_marker_sees_no_quarantine)
 {
     redlock_lock *lock = NULL;
     masters = masters_start(1, NULL);
@@ -356,11 +342,10 @@ START_TEST(client_without_marker_sees_no_quarantine)
     redlock_close(marked);
     masters_stop(masters);
 }
-END_TEST
 
 /* Clients of the published format know neither key: their locks are outside of a quarantine,
  * and are seen as ever when it is over. */
-START_TEST(plain_peer_takes_lock_in_quarantine)
+TEST(beside, plain_peer_takes_lock_in_quarantine)
 {
     redlock_lock *lock = NULL;
     masters = masters_start(3, NULL);
@@ -374,11 +359,10 @@ START_TEST(plain_peer_takes_lock_in_quarantine)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* Switched on in a fleet at work: those that have it vote with nobody for max-ttl, the others
  * go on, and then all are together. */
-START_TEST(switched_on_in_running_fleet_it_costs_longest_lease)
+TEST(beside, switched_on_in_running_fleet_it_costs_longest_lease)
 {
     redlock_lock *lock = NULL;
     masters = masters_start(3, NULL);
@@ -396,9 +380,8 @@ START_TEST(switched_on_in_running_fleet_it_costs_longest_lease)
     redlock_close(marked);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(marker_that_was_taken_away_costs_longest_lease)
+TEST(beside, marker_that_was_taken_away_costs_longest_lease)
 {
     start_marked(1);
     redlock *client = client_open(file);
@@ -409,10 +392,9 @@ START_TEST(marker_that_was_taken_away_costs_longest_lease)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* It sees neither marker nor loss: no vote, and it says why. */
-START_TEST(user_without_right_to_marker_has_no_vote)
+TEST(beside, user_without_right_to_marker_has_no_vote)
 {
     redlock_lock *lock = NULL;
     start_marked(1);
@@ -424,36 +406,7 @@ START_TEST(user_without_right_to_marker_has_no_vote)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("marked_masters");
-    TCase *joining = tcase_create("joining"), *connected = tcase_create("connected"),
-          *beside = tcase_create("beside");
-    TCase *cases[] = {joining, connected, beside};
-    tcase_add_test(joining, marked_masters_vote_at_once);
-    tcase_add_loop_test(joining, marker_of_later_version_costs_no_vote, 0, 6);
-    tcase_add_test(joining, unmarked_masters_vote_after_longest_lease);
-    tcase_add_test(joining, flushed_masters_do_not_vote_within_ttl_for_newcomer);
-    tcase_add_test(joining, restarted_masters_do_not_vote_within_ttl);
-    tcase_add_test(joining, marker_that_survived_restart_is_quarantined);
-    tcase_add_test(joining, warm_server_in_masters_place_is_quarantined);
-    tcase_add_test(connected, holder_is_told_within_half_of_max_ttl);
-    tcase_add_test(connected, lock_that_majority_still_has_is_kept);
-    tcase_add_test(connected, idle_client_looks_before_it_asks_for_votes);
-    tcase_add_test(connected, quarantine_of_another_client_counts);
-    tcase_add_test(connected, quarantine_by_hand_ends_by_hand);
-    tcase_add_test(connected, replica_that_comes_and_goes_costs_no_vote);
-    tcase_add_test(connected, former_replica_is_found);
-    tcase_add_test(beside, client_without_marker_sees_no_quarantine);
-    tcase_add_test(beside, plain_peer_takes_lock_in_quarantine);
-    tcase_add_test(beside, switched_on_in_running_fleet_it_costs_longest_lease);
-    tcase_add_test(beside, marker_that_was_taken_away_costs_longest_lease);
-    tcase_add_test(beside, user_without_right_to_marker_has_no_vote);
-    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        tcase_set_timeout(cases[i], 120);
-        suite_add_tcase(suite, cases[i]);
-    }
-    return suite_run(suite);
-}
+CASE(joining, .timeout_s = 120)
+CASE(connected, .timeout_s = 120)
+CASE(beside, .timeout_s = 120)

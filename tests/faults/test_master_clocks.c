@@ -46,7 +46,7 @@ static void close_all(redlock *client)
 }
 
 /* By no renewal, and by no call: half of max-ttl is the longest time between two looks. */
-START_TEST(step_forward_is_told_within_half_of_max_ttl)
+TEST(master_clocks, step_forward_is_told_within_half_of_max_ttl)
 {
     redlock *client = open_on_stepped(3, MARKED);
     redlock_lock *lock = take_watched(client, 2000);
@@ -63,9 +63,8 @@ START_TEST(step_forward_is_told_within_half_of_max_ttl)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all(client);
 }
-END_TEST
 
-START_TEST(step_back_costs_no_lock)
+TEST(master_clocks, step_back_costs_no_lock)
 {
     redlock *client = open_on_stepped(3, MARKED);
     redlock_lock *lock = told_take_renewed(client, "name", 1500, &lost);
@@ -77,12 +76,11 @@ START_TEST(step_back_costs_no_lock)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all(client);
 }
-END_TEST
 
 /* With `guard on` a client looks when it connects anew, and it is the same server. It is one
  * master: of several, each would be filled in before the next connection ends, if that takes
  * some 20 ms. */
-START_TEST(step_forward_is_told_at_next_connect)
+TEST(master_clocks, step_forward_is_told_at_next_connect)
 {
     redlock *client = open_on_stepped(1, "max-ttl 10s\n");
     redlock_lock *lock = take_watched(client, 8000);
@@ -93,7 +91,6 @@ START_TEST(step_forward_is_told_at_next_connect)
     redlock_release(lock);
     close_all(client);
 }
-END_TEST
 
 static redlock_node_status measured(redlock *client)
 {
@@ -104,7 +101,7 @@ static redlock_node_status measured(redlock *client)
 }
 
 /* An hour: what is told is certain, whatever the machine is at. */
-START_TEST(offset_and_rate_are_told_with_their_bounds)
+TEST(master_clocks, offset_and_rate_are_told_with_their_bounds)
 {
     redlock *client = open_on_stepped(3, MARKED);
     redlock_node_status found = measured(client);
@@ -125,10 +122,9 @@ START_TEST(offset_and_rate_are_told_with_their_bounds)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* Too fast by a fifth: named as such once it has been found twice. */
-START_TEST(clock_that_runs_ahead_is_named)
+TEST(master_clocks, clock_that_runs_ahead_is_named)
 {
     redlock *client = open_on_stepped(3, MARKED);
     redlock_lock *lock = take_watched(client, 2000);
@@ -147,10 +143,9 @@ START_TEST(clock_that_runs_ahead_is_named)
     redlock_release(lock);
     close_all(client);
 }
-END_TEST
 
 /* Many looks, and some connects between them. */
-START_TEST(clocks_that_keep_time_are_not_blamed)
+TEST(master_clocks, clocks_that_keep_time_are_not_blamed)
 {
     redlock *client = open_on_stepped(3, "guard marker\nmax-ttl 200ms\nttl 100ms\n");
     for (int64_t end = now_ms() + 3000, i = 0; now_ms() < end; i++) {
@@ -167,19 +162,5 @@ START_TEST(clocks_that_keep_time_are_not_blamed)
     }
     close_all(client);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("master_clocks");
-    TCase *tests = tcase_create("master_clocks");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, step_forward_is_told_within_half_of_max_ttl);
-    tcase_add_test(tests, step_back_costs_no_lock);
-    tcase_add_test(tests, offset_and_rate_are_told_with_their_bounds);
-    tcase_add_test(tests, step_forward_is_told_at_next_connect);
-    tcase_add_test(tests, clock_that_runs_ahead_is_named);
-    tcase_add_test(tests, clocks_that_keep_time_are_not_blamed);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(master_clocks, .timeout_s = 60)

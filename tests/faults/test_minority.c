@@ -38,7 +38,7 @@ static void expect_few_requests(void)
     fakes_stop(fakes, MASTERS);
 }
 
-START_TEST(script_that_came_whole_and_is_unknown_is_not_sent_again)
+TEST(minority, script_that_came_whole_and_is_unknown_is_not_sent_again)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -55,9 +55,8 @@ START_TEST(script_that_came_whole_and_is_unknown_is_not_sent_again)
     ck_assert_int_eq(redlock_release(lock), 0);
     expect_few_requests();
 }
-END_TEST
 
-START_TEST(nor_is_question)
+TEST(minority, nor_is_question)
 {
     static struct look look;
     open_with_a_liar();
@@ -67,7 +66,6 @@ START_TEST(nor_is_question)
     ck_assert_ptr_nonnull(strstr(look.node[LIAR].text, "NOSCRIPT"));
     expect_few_requests();
 }
-END_TEST
 
 /* ---- releases that did not happen -------------------------------------------------------- */
 
@@ -123,7 +121,7 @@ static const struct {
     unsigned masters, liars;
 } minorities[] = {{3, 1}, {5, 2}};
 
-START_TEST(wakes_of_minority_make_few_rounds)
+TEST(minority, wakes_of_minority_make_few_rounds, .rows = 2)
 {
     char who[128], channel[128];
     open_masters(minorities[_i].masters);
@@ -138,9 +136,8 @@ START_TEST(wakes_of_minority_make_few_rounds)
     waiter_expect_woken(&waiter, 2);
     close_all();
 }
-END_TEST
 
-START_TEST(so_do_messages_on_locks_channel)
+TEST(minority, so_do_messages_on_locks_channel, .rows = 2)
 {
     open_masters(minorities[_i].masters);
     redlock_lock *held = client_take_as(one, "name", REDLOCK_REENTRANT, NULL);
@@ -152,10 +149,9 @@ START_TEST(so_do_messages_on_locks_channel)
     waiter_expect_woken(&waiter, 1);
     close_all();
 }
-END_TEST
 
 /* All masters say without end that the lock is released. A round is an acquire and a release. */
-START_TEST(wakes_of_all_masters_make_bounded_number_of_rounds)
+TEST(minority, wakes_of_all_masters_make_bounded_number_of_rounds)
 {
     enum { BURST = 32, A_SECOND = 50, OTHERS = 9 };
     char who[128], channel[128];
@@ -179,18 +175,5 @@ START_TEST(wakes_of_all_masters_make_bounded_number_of_rounds)
     waiter_expect_woken(&waiter, 2);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("minority");
-    TCase *tests = tcase_create("minority");
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, script_that_came_whole_and_is_unknown_is_not_sent_again);
-    tcase_add_test(tests, nor_is_question);
-    tcase_add_loop_test(tests, wakes_of_minority_make_few_rounds, 0, 2);
-    tcase_add_loop_test(tests, so_do_messages_on_locks_channel, 0, 2);
-    tcase_add_test(tests, wakes_of_all_masters_make_bounded_number_of_rounds);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(minority, .timeout_s = 120)

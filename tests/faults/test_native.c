@@ -64,25 +64,23 @@ static void expect_undone(const char *name)
 /* ---- answers -------------------------------------------------------------------------- */
 
 /* A proxy that reads from a replica: it shows what was there a moment ago. */
-START_TEST(get_that_shows_nothing_is_no_grant)
+TEST(pairs, get_that_shows_nothing_is_no_grant)
 {
     rule((struct fake_rule){.match = "GET *", .reply = "$-1\r\n"});
     ck_assert_int_eq(try_now("name"), REDLOCK_ENOQUORUM);
     expect_undone("name");
     ck_assert_uint_ge(count_all("release name*"), MASTERS);
 }
-END_TEST
 
-START_TEST(get_that_shows_another_value_is_no_grant)
+TEST(pairs, get_that_shows_another_value_is_no_grant)
 {
     rule((struct fake_rule){.match = "GET *", .reply = "$5\r\nother\r\n"});
     ck_assert_int_eq(try_now("name"), REDLOCK_ENOQUORUM);
     expect_undone("name");
     ck_assert_uint_ge(count_all("release name*"), MASTERS);
 }
-END_TEST
 
-START_TEST(nil_of_resp3_closes_connection)
+TEST(pairs, nil_of_resp3_closes_connection, .rows = 2)
 {
     static const char *const commands[] = {"acquire *", "GET *"};
     unsigned before = fake_connections(fakes[0]);
@@ -91,7 +89,6 @@ START_TEST(nil_of_resp3_closes_connection)
     ck_assert(wait_until(fake_connections(fakes[0]) > before, SOON_MS));
     expect_undone("name");
 }
-END_TEST
 
 /* What no SET and no GET answers. */
 static const struct {
@@ -102,7 +99,7 @@ static const struct {
 };
 enum { NONSENSE = sizeof(nonsense) / sizeof(nonsense[0]) };
 
-START_TEST(nonsense_closes_connection)
+TEST(pairs, nonsense_closes_connection, .rows = NONSENSE)
 {
     unsigned before = fake_connections(fakes[0]);
     rule((struct fake_rule){
@@ -111,11 +108,10 @@ START_TEST(nonsense_closes_connection)
     ck_assert(wait_until(fake_connections(fakes[0]) > before, SOON_MS));
     expect_undone("name");
 }
-END_TEST
 
 /* The first reply comes, the second does not: nobody can tell what became of it. The next
  * connections release it before they take the lock with another token. */
-START_TEST(break_between_two_leaves_vote_unknown)
+TEST(pairs, break_between_two_leaves_vote_unknown)
 {
     redlock_lock *lock = NULL;
     rule((struct fake_rule){
@@ -126,9 +122,8 @@ START_TEST(break_between_two_leaves_vote_unknown)
     ck_assert_int_eq(redlock_release(lock), 0);
     expect_undone("name");
 }
-END_TEST
 
-START_TEST(right_to_set_or_get_that_is_missing_is_told)
+TEST(pairs, right_to_set_or_get_that_is_missing_is_told, .rows = 2)
 {
     static const struct {
         const char *match, *reply, *text;
@@ -146,10 +141,9 @@ START_TEST(right_to_set_or_get_that_is_missing_is_told)
     ck_assert_int_eq(redlock_get_status(client, &status), 0);
     ck_assert_msg(strstr(nodes[0].refusal, rights[_i].text) != NULL, "%s", nodes[0].refusal);
 }
-END_TEST
 
 /* What no lock can be had through, the probe tells. */
-START_TEST(probe_tells_of_get_that_shows_nothing)
+TEST(pairs, probe_tells_of_get_that_shows_nothing)
 {
     redlock_node_status nodes[MASTERS];
     redlock_status_report status = REDLOCK_STATUS_INIT(nodes, MASTERS);
@@ -160,10 +154,9 @@ START_TEST(probe_tells_of_get_that_shows_nothing)
                   nodes[0].acquire.text);
     ck_assert_int_eq(nodes[2].acquire.result, REDLOCK_PROOF_OK);
 }
-END_TEST
 
 /* A replica under the master's address: its refusal ends the connection at once. */
-START_TEST(refusal_of_replica_closes_connection)
+TEST(pairs, refusal_of_replica_closes_connection)
 {
     unsigned before = fake_connections(fakes[0]);
     rule((struct fake_rule){
@@ -172,10 +165,9 @@ START_TEST(refusal_of_replica_closes_connection)
     ck_assert(wait_until(fake_connections(fakes[0]) > before, SOON_MS));
     expect_undone("name");
 }
-END_TEST
 
 /* A master without memory still tells who has it. */
-START_TEST(refusal_for_want_of_memory_shows_holder)
+TEST(pairs, refusal_for_want_of_memory_shows_holder)
 {
     redlock_lock *held = client_take(client, "name");
     rule((struct fake_rule){.match = "acquire *", .reply = "-OOM command not allowed\r\n"});
@@ -183,29 +175,26 @@ START_TEST(refusal_for_want_of_memory_shows_holder)
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert_int_eq(try_now("name"), REDLOCK_ENOQUORUM); /* and that there is none */
 }
-END_TEST
 
 /* The holder's key ends between SET and GET: refused, and nobody is shown. */
-START_TEST(key_that_ends_between_two_is_refusal)
+TEST(pairs, key_that_ends_between_two_is_refusal)
 {
     redlock_lock *held = client_take(client, "name");
     rule((struct fake_rule){.match = "GET *", .reply = "$-1\r\n"});
     ck_assert_int_eq(try_now("name"), REDLOCK_EHELD);
     ck_assert_int_eq(redlock_release(held), 0);
 }
-END_TEST
 
-START_TEST(other_data_under_name_is_told)
+TEST(pairs, other_data_under_name_is_told)
 {
     rule((struct fake_rule){.match = "acquire *", .reply = "$-1\r\n"});
     rule((struct fake_rule){.match = "GET *", .reply = "-WRONGTYPE Operation against\r\n"});
     ck_assert_int_eq(try_now("name"), REDLOCK_EWRONGTYPE);
 }
-END_TEST
 
 /* ---- who uses the pair ------------------------------------------------------------------ */
 
-START_TEST(try_of_free_plain_lock_sends_no_script_to_take_it)
+TEST(pairs, try_of_free_plain_lock_sends_no_script_to_take_it)
 {
     redlock_stats before = client_stats(client);
     redlock_lock *lock = NULL;
@@ -214,9 +203,8 @@ START_TEST(try_of_free_plain_lock_sends_no_script_to_take_it)
     ck_assert_uint_eq(client_stats(client).commands - before.commands, 2 * MASTERS);
     ck_assert_int_eq(redlock_release(lock), 0);
 }
-END_TEST
 
-START_TEST(try_with_report_uses_script)
+TEST(pairs, try_with_report_uses_script)
 {
     redlock_node_vote votes[MASTERS];
     redlock_report report = REDLOCK_REPORT_INIT(votes, MASTERS);
@@ -227,11 +215,10 @@ START_TEST(try_with_report_uses_script)
     ck_assert(votes[0].ttl_ms > 0 || votes[1].ttl_ms > 0);
     ck_assert_int_eq(redlock_release(held), 0);
 }
-END_TEST
 
 /* The first round may use the pair. Whoever is in a queue must not: what is reserved for it,
  * the pair would take for another's. */
-START_TEST(waiter_in_queue_uses_scripts_only)
+TEST(pairs, waiter_in_queue_uses_scripts_only)
 {
     redlock_lock *held = client_take(client, "name"), *lock = NULL;
     unsigned pairs = count_all("GET *");
@@ -240,27 +227,5 @@ START_TEST(waiter_in_queue_uses_scripts_only)
     ck_assert_uint_ge(count_all("wait name*") + count_all("acquire name*"), 3 * MASTERS);
     ck_assert_int_eq(redlock_release(held), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("native");
-    TCase *tests = tcase_create("pairs");
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, get_that_shows_nothing_is_no_grant);
-    tcase_add_test(tests, get_that_shows_another_value_is_no_grant);
-    tcase_add_loop_test(tests, nil_of_resp3_closes_connection, 0, 2);
-    tcase_add_loop_test(tests, nonsense_closes_connection, 0, NONSENSE);
-    tcase_add_test(tests, break_between_two_leaves_vote_unknown);
-    tcase_add_loop_test(tests, right_to_set_or_get_that_is_missing_is_told, 0, 2);
-    tcase_add_test(tests, probe_tells_of_get_that_shows_nothing);
-    tcase_add_test(tests, refusal_of_replica_closes_connection);
-    tcase_add_test(tests, refusal_for_want_of_memory_shows_holder);
-    tcase_add_test(tests, key_that_ends_between_two_is_refusal);
-    tcase_add_test(tests, other_data_under_name_is_told);
-    tcase_add_test(tests, try_of_free_plain_lock_sends_no_script_to_take_it);
-    tcase_add_test(tests, try_with_report_uses_script);
-    tcase_add_test(tests, waiter_in_queue_uses_scripts_only);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(pairs, .set_up = setup, .tear_down = teardown)

@@ -91,7 +91,7 @@ static void end_quarantine(unsigned node)
 
 /* All masters are quarantined by the new client. The old ones go on, and no lock of theirs is
  * lost or given twice. */
-START_TEST(old_clients_lock_is_respected_where_markers_are_switched_on)
+TEST(beside, old_clients_lock_is_respected_where_markers_are_switched_on)
 {
     redlock_lock *lock = NULL;
     masters = masters_start(3, NULL);
@@ -111,11 +111,10 @@ START_TEST(old_clients_lock_is_respected_where_markers_are_switched_on)
     ck_assert_uint_eq(old_release(masters, "held", "old"), ALL);
     stop();
 }
-END_TEST
 
 /* The old script finds the new client in the queue. Right after it the lock is kept for that
  * one, or taken by it. */
-START_TEST(old_script_hands_lock_to_new_clients_waiter)
+TEST(beside, old_script_hands_lock_to_new_clients_waiter)
 {
     struct told told = {0};
     start_marked(1, "guard marker\nmax-ttl 10s\n");
@@ -132,13 +131,12 @@ START_TEST(old_script_hands_lock_to_new_clients_waiter)
     ck_assert_int_eq(redlock_release(told.lock), 0);
     stop();
 }
-END_TEST
 
 /* ---- a master in quarantine ----------------------------------------------------------------
  */
 
 /* It makes the old client's majority, and none of the new one's. */
-START_TEST(quarantined_master_votes_for_old_client_alone)
+TEST(beside, quarantined_master_votes_for_old_client_alone)
 {
     start_marked(3, SETTINGS);
     set_quarantine(0);
@@ -154,11 +152,10 @@ START_TEST(quarantined_master_votes_for_old_client_alone)
     ck_assert_int_eq(try_now("name"), 0);
     stop();
 }
-END_TEST
 
 /* On a master that does not count for the new client's lock, an old one's key stays until that
  * one takes it away: also when the master counts again, and gets what is missing. */
-START_TEST(old_clients_key_on_quarantined_master_is_not_replaced)
+TEST(beside, old_clients_key_on_quarantined_master_is_not_replaced)
 {
     struct told lost = {0};
     start_marked(3, SETTINGS);
@@ -179,11 +176,10 @@ START_TEST(old_clients_key_on_quarantined_master_is_not_replaced)
     ck_assert_int_eq(redlock_release(beside), 0);
     stop();
 }
-END_TEST
 
 /* A majority is emptied, and an old client takes the lock there at once. The holder learns of
  * its loss, and does not get it back. */
-START_TEST(lock_that_old_client_took_on_emptied_masters_is_told_as_lost)
+TEST(beside, lock_that_old_client_took_on_emptied_masters_is_told_as_lost)
 {
     struct told lost = {0};
     start_marked(3, SETTINGS);
@@ -204,7 +200,6 @@ START_TEST(lock_that_old_client_took_on_emptied_masters_is_told_as_lost)
     ck_assert_int_eq(try_now("name"), 0);
     stop();
 }
-END_TEST
 
 /* ---- markers are taken away ----------------------------------------------------------------
  */
@@ -218,7 +213,7 @@ static void expect_marked_anew(unsigned node)
 
 /* Somebody deletes them while a client is at work that has them. Each time each master is
  * quarantined, and the old client does not notice. */
-START_TEST(each_master_that_loses_its_marker_is_quarantined_again)
+TEST(beside, each_master_that_loses_its_marker_is_quarantined_again)
 {
     start_marked(3, SETTINGS);
     ck_assert_int_eq(try_now("other"), 0); /* who has wanted no lock only looks */
@@ -237,19 +232,5 @@ START_TEST(each_master_that_loses_its_marker_is_quarantined_again)
     ck_assert_int_eq(try_now("held"), 0);
     stop();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("old_clients");
-    TCase *tcase = tcase_create("beside");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, old_clients_lock_is_respected_where_markers_are_switched_on);
-    tcase_add_test(tcase, old_script_hands_lock_to_new_clients_waiter);
-    tcase_add_test(tcase, quarantined_master_votes_for_old_client_alone);
-    tcase_add_test(tcase, old_clients_key_on_quarantined_master_is_not_replaced);
-    tcase_add_test(tcase, lock_that_old_client_took_on_emptied_masters_is_told_as_lost);
-    tcase_add_test(tcase, each_master_that_loses_its_marker_is_quarantined_again);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(beside, .timeout_s = 120)

@@ -124,7 +124,7 @@ static void stop(void)
 
 /* ---- warn -------------------------------------------------------------------------------- */
 
-START_TEST(clients_of_one_list_are_told_nothing)
+TEST(warn, clients_of_one_list_are_told_nothing)
 {
     static struct lines lines;
     redlock *one = open_ready(WARN, 0, 2);
@@ -139,7 +139,6 @@ START_TEST(clients_of_one_list_are_told_nothing)
     redlock_close(one);
     redlock_close(two);
 }
-END_TEST
 
 static const struct other {
     const char *settings;
@@ -153,7 +152,7 @@ static const struct other {
 };
 #define OTHERS (int)(sizeof(others) / sizeof(others[0]))
 
-START_TEST(other_list_is_told_once_and_costs_no_vote)
+TEST(warn, other_list_is_told_once_and_costs_no_vote, .rows = OTHERS)
 {
     static struct lines lines;
     redlock *other = open_list(others[_i].settings, 0, others[_i].last);
@@ -172,9 +171,8 @@ START_TEST(other_list_is_told_once_and_costs_no_vote)
     redlock_close(other);
     redlock_close(client);
 }
-END_TEST
 
-START_TEST(each_other_list_is_told)
+TEST(warn, each_other_list_is_told)
 {
     static struct lines lines;
     redlock *five = open_ready(WARN, 0, 4), *four = open_ready(WARN, 0, 3);
@@ -190,7 +188,6 @@ START_TEST(each_other_list_is_told)
     redlock_close(four);
     redlock_close(client);
 }
-END_TEST
 
 /* What a later version may leave there. */
 static const char *const later[] = {
@@ -212,7 +209,7 @@ static void show_mark(const char *mark)
     }
 }
 
-START_TEST(later_version_is_told_once_and_costs_no_vote)
+TEST(warn, later_version_is_told_once_and_costs_no_vote, .rows = LATER)
 {
     static struct lines lines;
     show_mark(later[_i]);
@@ -229,10 +226,9 @@ START_TEST(later_version_is_told_once_and_costs_no_vote)
     }
     redlock_close(client);
 }
-END_TEST
 
 /* The same number of masters, of which two are the same ones. */
-START_TEST(other_masters_are_told_where_lists_meet)
+TEST(warn, other_masters_are_told_where_lists_meet)
 {
     redlock *other = open_ready(WARN, 2, 4), *client = open_ready(WARN, 1, 3);
     ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_READY);
@@ -244,11 +240,10 @@ START_TEST(other_masters_are_told_where_lists_meet)
     redlock_close(other);
     redlock_close(client);
 }
-END_TEST
 
 /* ---- refuse ------------------------------------------------------------------------------ */
 
-START_TEST(master_that_has_met_another_list_does_not_vote)
+TEST(refuse, master_that_has_met_another_list_does_not_vote)
 {
     redlock *five = open_ready(REFUSE, 0, 4);
     redlock *three = open_list(REFUSE, 0, 2);
@@ -260,20 +255,18 @@ START_TEST(master_that_has_met_another_list_does_not_vote)
     redlock_close(five);
     redlock_close(three);
 }
-END_TEST
 
 /* Nobody can say whether its list is the same. */
-START_TEST(later_version_has_another_list)
+TEST(refuse, later_version_has_another_list, .rows = LATER)
 {
     show_mark(later[_i]);
     redlock *client = open_list(REFUSE, 0, 2);
     expect_none(client, "it is of another version of this library");
     redlock_close(client);
 }
-END_TEST
 
 /* The first one sees the other at its next look, and both wait for each other. */
-START_TEST(both_refuse_while_both_run)
+TEST(refuse, both_refuse_while_both_run)
 {
     redlock *five = open_ready(REFUSE, 0, 4);
     redlock *three = open_list(REFUSE, 0, 2);
@@ -291,10 +284,9 @@ START_TEST(both_refuse_while_both_run)
     expect_lock(five, 0);
     redlock_close(five);
 }
-END_TEST
 
 /* The look comes before the votes that an idle client asks for, in the same write. */
-START_TEST(idle_client_looks_before_it_asks_for_votes)
+TEST(refuse, idle_client_looks_before_it_asks_for_votes)
 {
     redlock *five = open_ready(REFUSE, 0, 4);
     expect_lock(five, 0);
@@ -310,10 +302,9 @@ START_TEST(idle_client_looks_before_it_asks_for_votes)
     redlock_close(five);
     redlock_close(three);
 }
-END_TEST
 
 /* It may have held locks until the last moment: so long its mark stays. */
-START_TEST(mark_outlives_its_client_by_longest_lease)
+TEST(refuse, mark_outlives_its_client_by_longest_lease)
 {
     redlock *five = open_ready(REFUSE, 0, 4);
     redlock_close(five);
@@ -325,10 +316,9 @@ START_TEST(mark_outlives_its_client_by_longest_lease)
     expect_lock(three, RL_LISTS_MARGIN_MS + 3000 + SOON_MS);
     redlock_close(three);
 }
-END_TEST
 
 /* A client that only holds a lock, for long, and asks for nothing. */
-START_TEST(holders_list_is_shown_for_as_long_as_it_holds)
+TEST(refuse, holders_list_is_shown_for_as_long_as_it_holds)
 {
     struct told lost = {0};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -344,10 +334,9 @@ START_TEST(holders_list_is_shown_for_as_long_as_it_holds)
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(five);
 }
-END_TEST
 
 /* A wrong client ends the locks of the others, at their next look: it can't have them. */
-START_TEST(holder_is_told_that_another_list_came)
+TEST(refuse, holder_is_told_that_another_list_came)
 {
     struct told lost = {0};
     redlock *first = open_ready(REFUSE, 0, 2);
@@ -362,11 +351,10 @@ START_TEST(holder_is_told_that_another_list_came)
     redlock_close(first);
     redlock_close(other);
 }
-END_TEST
 
 /* ---- who is not seen, and by whom -------------------------------------------------------- */
 
-START_TEST(clients_without_setting_are_neither_seen_nor_stopped)
+TEST(unseen, clients_without_setting_are_neither_seen_nor_stopped)
 {
     redlock *off = open_ready("guard off\nmax-ttl 3s\nttl 1s\n", 0, 4);
     ck_assert_uint_eq(masters_with(masters, RL_LISTS_KEY), 0);
@@ -376,10 +364,9 @@ START_TEST(clients_without_setting_are_neither_seen_nor_stopped)
     redlock_close(off);
     redlock_close(three);
 }
-END_TEST
 
 /* Another database is another key space, and the marks are in that of the locks. */
-START_TEST(clients_of_other_databases_do_not_meet)
+TEST(unseen, clients_of_other_databases_do_not_meet)
 {
     static struct lines lines;
     redlock *zero = open_ready(REFUSE, 0, 2);
@@ -390,7 +377,6 @@ START_TEST(clients_of_other_databases_do_not_meet)
     redlock_close(zero);
     redlock_close(one);
 }
-END_TEST
 
 /* ---- masters that do not tell ------------------------------------------------------------ */
 
@@ -400,7 +386,7 @@ static void take_right_away(void)
         master_do(masters, i, "ACL", "SETUSER", "default", "resetkeys", "~name*", NULL);
 }
 
-START_TEST(warn_without_right_goes_on)
+TEST(unseen, warn_without_right_goes_on)
 {
     static struct lines lines;
     take_right_away();
@@ -412,18 +398,16 @@ START_TEST(warn_without_right_goes_on)
     expect_text("warning: its clients' lists of nodes can't be compared (NOPERM");
     redlock_close(client);
 }
-END_TEST
 
-START_TEST(refuse_without_right_does_not_vote)
+TEST(unseen, refuse_without_right_does_not_vote)
 {
     take_right_away();
     redlock *client = open_list(REFUSE, 0, 2);
     expect_none(client, "its clients' lists of nodes can't be compared (NOPERM");
     redlock_close(client);
 }
-END_TEST
 
-START_TEST(other_data_in_place_of_key_is_told)
+TEST(unseen, other_data_in_place_of_key_is_told)
 {
     master_do(masters, 0, "SET", RL_LISTS_KEY, "x", NULL);
     redlock *client = open_list(REFUSE, 0, 2);
@@ -433,10 +417,9 @@ START_TEST(other_data_in_place_of_key_is_told)
     ck_assert_uint_eq(client_ready(client), 2);
     redlock_close(client);
 }
-END_TEST
 
 /* INFO is refused for good, and no restart guard needs it: the mark is shown all the same. */
-START_TEST(mark_is_shown_anew_where_info_is_denied)
+TEST(unseen, mark_is_shown_anew_where_info_is_denied)
 {
     struct told lost = {0};
     for (unsigned i = 0; i < masters->n; i++)
@@ -448,10 +431,9 @@ START_TEST(mark_is_shown_anew_where_info_is_denied)
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(client);
 }
-END_TEST
 
 /* Its marker has to be there as well; both are asked for in one write. */
-START_TEST(marker_and_lists_are_asked_for_together)
+TEST(unseen, marker_and_lists_are_asked_for_together)
 {
     redlock_lock *lock = NULL;
     redlock *client =
@@ -467,37 +449,7 @@ START_TEST(marker_and_lists_are_asked_for_together)
     redlock_close(client);
     redlock_close(other);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("other_lists");
-    TCase *warn = tcase_create("warn"), *refuse = tcase_create("refuse"),
-          *unseen = tcase_create("unseen");
-    TCase *cases[] = {warn, refuse, unseen};
-    tcase_add_test(warn, clients_of_one_list_are_told_nothing);
-    tcase_add_loop_test(warn, other_list_is_told_once_and_costs_no_vote, 0, OTHERS);
-    tcase_add_loop_test(warn, later_version_is_told_once_and_costs_no_vote, 0, LATER);
-    tcase_add_test(warn, each_other_list_is_told);
-    tcase_add_test(warn, other_masters_are_told_where_lists_meet);
-    tcase_add_test(refuse, master_that_has_met_another_list_does_not_vote);
-    tcase_add_loop_test(refuse, later_version_has_another_list, 0, LATER);
-    tcase_add_test(refuse, both_refuse_while_both_run);
-    tcase_add_test(refuse, idle_client_looks_before_it_asks_for_votes);
-    tcase_add_test(refuse, mark_outlives_its_client_by_longest_lease);
-    tcase_add_test(refuse, holders_list_is_shown_for_as_long_as_it_holds);
-    tcase_add_test(refuse, holder_is_told_that_another_list_came);
-    tcase_add_test(unseen, clients_without_setting_are_neither_seen_nor_stopped);
-    tcase_add_test(unseen, clients_of_other_databases_do_not_meet);
-    tcase_add_test(unseen, warn_without_right_goes_on);
-    tcase_add_test(unseen, refuse_without_right_does_not_vote);
-    tcase_add_test(unseen, other_data_in_place_of_key_is_told);
-    tcase_add_test(unseen, mark_is_shown_anew_where_info_is_denied);
-    tcase_add_test(unseen, marker_and_lists_are_asked_for_together);
-    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        tcase_set_timeout(cases[i], 120);
-        tcase_add_checked_fixture(cases[i], start, stop);
-        suite_add_tcase(suite, cases[i]);
-    }
-    return suite_run(suite);
-}
+CASE(warn, .timeout_s = 120, .set_up = start, .tear_down = stop)
+CASE(refuse, .timeout_s = 120, .set_up = start, .tear_down = stop)
+CASE(unseen, .timeout_s = 120, .set_up = start, .tear_down = stop)

@@ -46,7 +46,7 @@ static void held_by_rival(unsigned first, unsigned count)
 }
 
 /* The share of one of three in a ttl of 10 s would be 3.3 s. */
-START_TEST(a01_one_black_holed_node_is_not_waited_for)
+TEST(peer_cases_a, a01_one_black_holed_node_is_not_waited_for, .rows = 3)
 {
     open_clients(3, NULL);
     master_pause(masters, (unsigned)_i);
@@ -59,9 +59,8 @@ START_TEST(a01_one_black_holed_node_is_not_waited_for)
     master_resume(masters, (unsigned)_i);
     close_clients();
 }
-END_TEST
 
-START_TEST(a02_one_node_that_was_never_there_is_no_harm)
+TEST(peer_cases_a, a02_one_node_that_was_never_there_is_no_harm, .rows = 3)
 {
     masters = masters_start(3, NULL);
     master_kill(masters, (unsigned)_i);
@@ -72,10 +71,9 @@ START_TEST(a02_one_node_that_was_never_there_is_no_harm)
     ck_assert(client_state(one, (unsigned)_i, NULL) != REDLOCK_NODE_READY);
     close_clients();
 }
-END_TEST
 
 /* The other two are silent: nobody waits for them once it is decided. */
-START_TEST(a04_third_error_of_five_decides_and_says_no_quorum)
+TEST(peer_cases_a, a04_third_error_of_five_decides_and_says_no_quorum)
 {
     open_fakes(5, NULL);
     rule_for(0, 3, (struct fake_rule){.reply = "-ERR broken\r\n", .delay_ms = 50});
@@ -88,9 +86,8 @@ START_TEST(a04_third_error_of_five_decides_and_says_no_quorum)
     ck_assert_str_eq(report.node[0].text, "ERR broken");
     close_fakes(5);
 }
-END_TEST
 
-START_TEST(a05_even_split_fails_and_never_hangs)
+TEST(peer_cases_a, a05_even_split_fails_and_never_hangs, .rows = 2)
 {
     unsigned n = _i == 0 ? 2 : 4;
     open_clients(n, NULL);
@@ -107,9 +104,8 @@ START_TEST(a05_even_split_fails_and_never_hangs)
     ck_assert(wait_until(masters_with(masters, "name") == n / 2, 2000));
     close_clients();
 }
-END_TEST
 
-START_TEST(a06_held_and_no_quorum_are_told_apart)
+TEST(peer_cases_a, a06_held_and_no_quorum_are_told_apart, .rows = 7)
 {
     static const struct {
         unsigned held, broken;
@@ -140,11 +136,10 @@ START_TEST(a06_held_and_no_quorum_are_told_apart)
     ck_assert_uint_eq(holders, report.held);
     close_fakes(5);
 }
-END_TEST
 
 /* Every grant comes within the node's share of the ttl, but little or nothing is left then:
  * with this drift, 798 ms less the round. */
-START_TEST(a07_majority_that_comes_too_late_is_loss)
+TEST(peer_cases_a, a07_majority_that_comes_too_late_is_loss)
 {
     open_fakes(3, "drift-factor 0.8\n");
     rule_for(0, 3, (struct fake_rule){.delay_ms = 100});
@@ -163,9 +158,8 @@ START_TEST(a07_majority_that_comes_too_late_is_loss)
         ck_assert(wait_until((client_ready(one), !fake_has(fakes[i], "late")), 3000));
     close_fakes(3);
 }
-END_TEST
 
-START_TEST(a08_validity_counts_from_last_attempt)
+TEST(peer_cases_a, a08_validity_counts_from_last_attempt)
 {
     open_clients(3, NULL);
     for (unsigned i = 0; i < 3; i++)
@@ -180,9 +174,8 @@ START_TEST(a08_validity_counts_from_last_attempt)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(a10_ttl_below_round_trip_fails_cleanly)
+TEST(peer_cases_a, a10_ttl_below_round_trip_fails_cleanly)
 {
     open_fakes(1, NULL);
     ck_assert_int_eq(client_try(one, "name", 1, 0, &report, &lock), REDLOCK_EINVAL);
@@ -202,9 +195,8 @@ START_TEST(a10_ttl_below_round_trip_fails_cleanly)
     }
     close_fakes(1);
 }
-END_TEST
 
-START_TEST(a11_quorum_is_of_configured_nodes)
+TEST(peer_cases_a, a11_quorum_is_of_configured_nodes)
 {
     open_clients(5, NULL);
     for (unsigned i = 0; i < 3; i++)
@@ -216,7 +208,6 @@ START_TEST(a11_quorum_is_of_configured_nodes)
     ck_assert_uint_eq(masters_with(masters, "name"), 0);
     close_clients();
 }
-END_TEST
 
 /* ---- contenders ------------------------------------------------------------------------- */
 
@@ -264,7 +255,7 @@ static void run_contenders(struct contender *contenders, int count)
     ck_assert_int_eq(overlaps, 0);
 }
 
-START_TEST(a13_two_contenders_on_two_of_three_nodes_both_get_on)
+TEST(peer_cases_a, a13_two_contenders_on_two_of_three_nodes_both_get_on)
 {
     masters = masters_start(3, NULL);
     master_kill(masters, 2);
@@ -276,9 +267,8 @@ START_TEST(a13_two_contenders_on_two_of_three_nodes_both_get_on)
     ck_assert_int_lt(now_ms() - begun, 15000);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(a14_fifty_contenders_make_progress_without_storm)
+TEST(peer_cases_a, a14_fifty_contenders_make_progress_without_storm)
 {
     enum { CONTENDERS = 50, TAKES = 2 };
     static struct contender contenders[CONTENDERS];
@@ -298,9 +288,8 @@ START_TEST(a14_fifty_contenders_make_progress_without_storm)
                   (int)(commands / (CONTENDERS * TAKES)));
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(a15_wait_ends_in_time_beside_slow_node)
+TEST(peer_cases_a, a15_wait_ends_in_time_beside_slow_node)
 {
     open_clients(3, NULL);
     held_by_rival(0, 2);
@@ -317,9 +306,8 @@ START_TEST(a15_wait_ends_in_time_beside_slow_node)
     master_resume(masters, 2);
     close_clients();
 }
-END_TEST
 
-START_TEST(a16_without_wait_there_is_one_round)
+TEST(peer_cases_a, a16_without_wait_there_is_one_round)
 {
     open_clients(3, NULL);
     held_by_rival(0, 3);
@@ -329,7 +317,6 @@ START_TEST(a16_without_wait_there_is_one_round)
     ck_assert_uint_eq(client_stats(one).rounds, rounds + 1);
     close_clients();
 }
-END_TEST
 
 /* ---- leaks ------------------------------------------------------------------------------ */
 
@@ -342,7 +329,7 @@ static void *cancel_soon(void *argument)
 }
 
 /* Round trips take 4 ms here; the cancel comes at all times around them. */
-START_TEST(a18_canceled_as_quorum_arrives_is_held_or_gone)
+TEST(peer_cases_a, a18_canceled_as_quorum_arrives_is_held_or_gone)
 {
     struct proxy *proxies[3];
     int canceled = 0, held = 0;
@@ -373,10 +360,9 @@ START_TEST(a18_canceled_as_quorum_arrives_is_held_or_gone)
     proxies_stop(proxies, 3);
     masters_stop(masters);
 }
-END_TEST
 
 /* The third node's acquire is still on its way when the round is lost. */
-START_TEST(a20_no_release_overtakes_its_acquire)
+TEST(peer_cases_a, a20_no_release_overtakes_its_acquire)
 {
     struct node_list list = {.len = 0};
     masters = masters_start(3, NULL);
@@ -401,9 +387,8 @@ START_TEST(a20_no_release_overtakes_its_acquire)
     proxy_stop(slow);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(a21_majority_beside_error_is_success)
+TEST(peer_cases_a, a21_majority_beside_error_is_success, .rows = 3)
 {
     open_fakes(3, NULL);
     rule_for((unsigned)_i, 1, (struct fake_rule){.reply = "-ERR broken\r\n"});
@@ -417,10 +402,9 @@ START_TEST(a21_majority_beside_error_is_success)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_fakes(3);
 }
-END_TEST
 
 /* The greeting takes longer than the whole ttl: it is not part of the round. */
-START_TEST(a22_connecting_has_its_own_budget)
+TEST(peer_cases_a, a22_connecting_has_its_own_budget)
 {
     fakes_start(fakes, 3);
     for (unsigned i = 0; i < 3; i++)
@@ -431,10 +415,9 @@ START_TEST(a22_connecting_has_its_own_budget)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_fakes(3);
 }
-END_TEST
 
 /* They began to evict after they had been asked for their votes. */
-START_TEST(a23_evicted_locks_are_told_as_lost)
+TEST(peer_cases_a, a23_evicted_locks_are_told_as_lost)
 {
     masters = masters_start(3, NULL);
     one = client_open(masters_file(masters, NULL));
@@ -454,31 +437,5 @@ START_TEST(a23_evicted_locks_are_told_as_lost)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("peer_cases_a");
-    TCase *tests = tcase_create("peer_cases_a");
-    tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, a01_one_black_holed_node_is_not_waited_for, 0, 3);
-    tcase_add_loop_test(tests, a02_one_node_that_was_never_there_is_no_harm, 0, 3);
-    tcase_add_test(tests, a04_third_error_of_five_decides_and_says_no_quorum);
-    tcase_add_loop_test(tests, a05_even_split_fails_and_never_hangs, 0, 2);
-    tcase_add_loop_test(tests, a06_held_and_no_quorum_are_told_apart, 0, 7);
-    tcase_add_test(tests, a07_majority_that_comes_too_late_is_loss);
-    tcase_add_test(tests, a08_validity_counts_from_last_attempt);
-    tcase_add_test(tests, a10_ttl_below_round_trip_fails_cleanly);
-    tcase_add_test(tests, a11_quorum_is_of_configured_nodes);
-    tcase_add_test(tests, a13_two_contenders_on_two_of_three_nodes_both_get_on);
-    tcase_add_test(tests, a14_fifty_contenders_make_progress_without_storm);
-    tcase_add_test(tests, a15_wait_ends_in_time_beside_slow_node);
-    tcase_add_test(tests, a16_without_wait_there_is_one_round);
-    tcase_add_test(tests, a18_canceled_as_quorum_arrives_is_held_or_gone);
-    tcase_add_test(tests, a20_no_release_overtakes_its_acquire);
-    tcase_add_loop_test(tests, a21_majority_beside_error_is_success, 0, 3);
-    tcase_add_test(tests, a22_connecting_has_its_own_budget);
-    tcase_add_test(tests, a23_evicted_locks_are_told_as_lost);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(peer_cases_a, .timeout_s = 120)

@@ -70,7 +70,7 @@ static int number(const char *variable, int otherwise)
 
 /* ---- extending -------------------------------------------------------------------------- */
 
-START_TEST(b25_lease_is_never_shortened_nor_added_up)
+TEST(peer_cases_b, b25_lease_is_never_shortened_nor_added_up)
 {
     open_fakes(NULL);
     lock = client_take(one, "name"); /* 10 s */
@@ -87,9 +87,8 @@ START_TEST(b25_lease_is_never_shortened_nor_added_up)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_fakes();
 }
-END_TEST
 
-START_TEST(b26_extension_counts_from_its_own_start)
+TEST(peer_cases_b, b26_extension_counts_from_its_own_start)
 {
     open_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
@@ -104,9 +103,8 @@ START_TEST(b26_extension_counts_from_its_own_start)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(b26_lock_that_has_run_out_is_refused_without_asking)
+TEST(peer_cases_b, b26_lock_that_has_run_out_is_refused_without_asking)
 {
     open_fakes(NULL);
     ck_assert_int_eq(client_try(one, "name", 600, 0, NULL, &lock), 0);
@@ -120,9 +118,8 @@ START_TEST(b26_lock_that_has_run_out_is_refused_without_asking)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_fakes();
 }
-END_TEST
 
-START_TEST(b27_lock_that_majority_lost_is_lost)
+TEST(peer_cases_b, b27_lock_that_majority_lost_is_lost, .rows = 2)
 {
     open_clients(3, NULL);
     lock = client_take(one, "name");
@@ -142,9 +139,8 @@ START_TEST(b27_lock_that_majority_lost_is_lost)
     ck_assert_uint_eq(masters_with(masters, "name"), _i == 0 ? 0 : 2); /* the rival's */
     close_clients();
 }
-END_TEST
 
-START_TEST(b28_key_lost_on_minority_is_filled_in_where_it_is_absent)
+TEST(peer_cases_b, b28_key_lost_on_minority_is_filled_in_where_it_is_absent, .rows = 6)
 {
     unsigned node = (unsigned)_i % 3;
     open_clients(3, NULL);
@@ -167,9 +163,8 @@ START_TEST(b28_key_lost_on_minority_is_filled_in_where_it_is_absent)
     ck_assert(wait_until(masters_with(masters, "name") == (_i < 3 ? 0u : 1u), 2000));
     close_clients();
 }
-END_TEST
 
-START_TEST(b30_slow_node_is_not_waited_for_and_not_asked_twice)
+TEST(peer_cases_b, b30_slow_node_is_not_waited_for_and_not_asked_twice)
 {
     enum { SLOW_MS = 2000 };
     struct fake_rule slow = {.match = "extend *", .delay_ms = SLOW_MS, .times = 1};
@@ -189,11 +184,10 @@ START_TEST(b30_slow_node_is_not_waited_for_and_not_asked_twice)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_fakes();
 }
-END_TEST
 
 /* ---- renewing --------------------------------------------------------------------------- */
 
-START_TEST(b31_failing_renewal_is_retried_until_validity_ends_and_not_in_loop)
+TEST(peer_cases_b, b31_failing_renewal_is_retried_until_validity_ends_and_not_in_loop)
 {
     struct fake_rule broken = {.match = "extend *", .reply = "-ERR broken\r\n"};
     open_fakes(NULL);
@@ -213,10 +207,9 @@ START_TEST(b31_failing_renewal_is_retried_until_validity_ends_and_not_in_loop)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_fakes();
 }
-END_TEST
 
 /* Nobody drives the client: the deadline is kept all the same. */
-START_TEST(b32_validity_ends_without_any_thread_and_loss_is_told_once)
+TEST(peer_cases_b, b32_validity_ends_without_any_thread_and_loss_is_told_once)
 {
     open_clients(3, "background never\n");
     lock = told_take_renewed(one, "name", 400, &lost);
@@ -231,7 +224,6 @@ START_TEST(b32_validity_ends_without_any_thread_and_loss_is_told_once)
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     close_clients();
 }
-END_TEST
 
 static atomic_bool let_go, stalled;
 
@@ -244,7 +236,7 @@ static void stall(void *context, redlock_lock *which)
 }
 
 /* The thread that would renew stands in a callback. */
-START_TEST(b32_validity_ends_though_watchdog_is_stalled)
+TEST(peer_cases_b, b32_validity_ends_though_watchdog_is_stalled)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *short_one;
@@ -262,10 +254,9 @@ START_TEST(b32_validity_ends_though_watchdog_is_stalled)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_clients();
 }
-END_TEST
 
 /* The masters grant it, and nobody hears of it in time. */
-START_TEST(b35_try_that_was_given_up_is_not_renewed_and_leaves_no_key)
+TEST(peer_cases_b, b35_try_that_was_given_up_is_not_renewed_and_leaves_no_key, .rows = 2)
 {
     struct told told = {.calls = 0};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -292,7 +283,6 @@ START_TEST(b35_try_that_was_given_up_is_not_renewed_and_leaves_no_key)
     ck_assert_uint_eq(client_stats(one).held, 0);
     close_proxied();
 }
-END_TEST
 
 /* Bytes that reached the masters: one of them may be greeted anew, and get nothing else. */
 static long passed_there(void)
@@ -304,7 +294,7 @@ static long passed_there(void)
 }
 
 /* Each renewal's answers are kept back, and then the connections end. */
-START_TEST(b36_after_connection_error_next_renewal_is_made)
+TEST(peer_cases_b, b36_after_connection_error_next_renewal_is_made)
 {
     open_proxied();
     lock = told_take_renewed(one, "name", 1500, &lost);
@@ -324,9 +314,8 @@ START_TEST(b36_after_connection_error_next_renewal_is_made)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_proxied();
 }
-END_TEST
 
-START_TEST(b37_lock_taken_again_after_its_loss_is_renewed)
+TEST(peer_cases_b, b37_lock_taken_again_after_its_loss_is_renewed)
 {
     struct told again = {.calls = 0};
     open_clients(3, NULL);
@@ -343,9 +332,8 @@ START_TEST(b37_lock_taken_again_after_its_loss_is_renewed)
     ck_assert_int_eq(redlock_release(next), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(b38_many_locks_are_all_renewed_in_time)
+TEST(peer_cases_b, b38_many_locks_are_all_renewed_in_time)
 {
     int count = number("PEER_LOCKS", 1000);
     int64_t ttl_ms = count > 20000 ? 30000 : 6000, least = ttl_ms;
@@ -372,9 +360,8 @@ START_TEST(b38_many_locks_are_all_renewed_in_time)
     free(locks);
     close_clients();
 }
-END_TEST
 
-START_TEST(b39_after_many_locks_nothing_is_left_of_them)
+TEST(peer_cases_b, b39_after_many_locks_nothing_is_left_of_them)
 {
     int count = number("PEER_PAIRS", 10000);
     size_t in_use = 0;
@@ -400,7 +387,6 @@ START_TEST(b39_after_many_locks_nothing_is_left_of_them)
         ck_assert_int_eq(master_do(masters, i, "DBSIZE", NULL).number, 0);
     close_clients();
 }
-END_TEST
 
 /* ---- holders that are gone, or hang ----------------------------------------------------- */
 
@@ -417,7 +403,7 @@ static int hold_for_ever(void *argument)
         pause_ms(1000);
 }
 
-START_TEST(b40_key_of_killed_holder_is_gone_within_its_ttl)
+TEST(peer_cases_b, b40_key_of_killed_holder_is_gone_within_its_ttl)
 {
     char byte;
     open_clients(3, NULL);
@@ -434,10 +420,9 @@ START_TEST(b40_key_of_killed_holder_is_gone_within_its_ttl)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
 /* The worker never comes back; what renews its lock lives. */
-START_TEST(b42_cap_on_hold_ends_hanging_holder)
+TEST(peer_cases_b, b42_cap_on_hold_ends_hanging_holder)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.ttl_ms = 900;
@@ -455,30 +440,5 @@ START_TEST(b42_cap_on_hold_ends_hanging_holder)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("peer_cases_b");
-    TCase *tests = tcase_create("peer_cases_b");
-    tcase_set_timeout(tests, 600);
-    tcase_add_test(tests, b25_lease_is_never_shortened_nor_added_up);
-    tcase_add_test(tests, b26_extension_counts_from_its_own_start);
-    tcase_add_test(tests, b26_lock_that_has_run_out_is_refused_without_asking);
-    tcase_add_loop_test(tests, b27_lock_that_majority_lost_is_lost, 0, 2);
-    tcase_add_loop_test(tests, b28_key_lost_on_minority_is_filled_in_where_it_is_absent, 0, 6);
-    tcase_add_test(tests, b30_slow_node_is_not_waited_for_and_not_asked_twice);
-    tcase_add_test(tests, b31_failing_renewal_is_retried_until_validity_ends_and_not_in_loop);
-    tcase_add_test(tests, b32_validity_ends_without_any_thread_and_loss_is_told_once);
-    tcase_add_test(tests, b32_validity_ends_though_watchdog_is_stalled);
-    tcase_add_loop_test(tests, b35_try_that_was_given_up_is_not_renewed_and_leaves_no_key, 0,
-                        2);
-    tcase_add_test(tests, b36_after_connection_error_next_renewal_is_made);
-    tcase_add_test(tests, b37_lock_taken_again_after_its_loss_is_renewed);
-    tcase_add_test(tests, b38_many_locks_are_all_renewed_in_time);
-    tcase_add_test(tests, b39_after_many_locks_nothing_is_left_of_them);
-    tcase_add_test(tests, b40_key_of_killed_holder_is_gone_within_its_ttl);
-    tcase_add_test(tests, b42_cap_on_hold_ends_hanging_holder);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(peer_cases_b, .timeout_s = 600)

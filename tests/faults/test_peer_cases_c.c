@@ -24,7 +24,7 @@ static redlock_lock *take_on_all(const char *name)
     return taken;
 }
 
-START_TEST(c47_release_leaves_anothers_lock_alone)
+TEST(peer_cases_c, c47_release_leaves_anothers_lock_alone)
 {
     open_clients(3, NULL);
     lock = take_on_all("name");
@@ -39,9 +39,8 @@ START_TEST(c47_release_leaves_anothers_lock_alone)
     ck_assert_int_eq(redlock_release(rival), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(c48_release_after_end_says_expired_at_once)
+TEST(peer_cases_c, c48_release_after_end_says_expired_at_once)
 {
     open_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 600, 0, NULL, &lock), 0);
@@ -52,10 +51,9 @@ START_TEST(c48_release_after_end_says_expired_at_once)
     ck_assert_int_lt(now_ms() - begun, 1000);
     close_clients();
 }
-END_TEST
 
 /* Expired is what it is, too, where nobody can be asked any more. */
-START_TEST(c48_b_and_is_not_taken_for_failure_of_masters)
+TEST(peer_cases_c, c48_b_and_is_not_taken_for_failure_of_masters)
 {
     open_clients(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 600, 0, NULL, &lock), 0);
@@ -67,9 +65,8 @@ START_TEST(c48_b_and_is_not_taken_for_failure_of_masters)
     ck_assert_int_lt(now_ms() - begun, 1500);
     close_clients();
 }
-END_TEST
 
-START_TEST(c50_after_unknown_release_next_lock_is_fresh_one)
+TEST(peer_cases_c, c50_after_unknown_release_next_lock_is_fresh_one)
 {
     char token[200];
     open_clients(3, "node-timeout 100ms\n");
@@ -90,7 +87,6 @@ START_TEST(c50_after_unknown_release_next_lock_is_fresh_one)
     ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
     close_clients();
 }
-END_TEST
 
 static unsigned threads(void)
 {
@@ -102,7 +98,7 @@ static unsigned threads(void)
     return count;
 }
 
-START_TEST(c51_release_returns_at_quorum_and_is_finished_later)
+TEST(peer_cases_c, c51_release_returns_at_quorum_and_is_finished_later, .rows = 3)
 {
     struct node_list list = {.len = 0};
     masters = masters_start(3, NULL);
@@ -131,9 +127,8 @@ START_TEST(c51_release_returns_at_quorum_and_is_finished_later)
     proxy_stop(proxy);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(c53_all_nodes_are_released_though_early_one_fails)
+TEST(peer_cases_c, c53_all_nodes_are_released_though_early_one_fails, .rows = 3)
 {
     open_clients(3, NULL);
     lock = take_on_all("name");
@@ -142,9 +137,8 @@ START_TEST(c53_all_nodes_are_released_though_early_one_fails)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     close_clients();
 }
-END_TEST
 
-START_TEST(c54_cleaning_up_never_crashes)
+TEST(peer_cases_c, c54_cleaning_up_never_crashes)
 {
     open_clients(3, NULL);
     redlock_lock *locks[3] = {take_on_all("a"), take_on_all("b"), take_on_all("c")};
@@ -159,9 +153,8 @@ START_TEST(c54_cleaning_up_never_crashes)
     redlock_shutdown(NULL);
     close_clients();
 }
-END_TEST
 
-START_TEST(c55_second_release_says_not_held)
+TEST(peer_cases_c, c55_second_release_says_not_held)
 {
     open_clients(3, NULL);
     lock = take_on_all("name");
@@ -178,7 +171,6 @@ START_TEST(c55_second_release_says_not_held)
     ck_assert_int_eq(redlock_release(next), 0);
     close_clients();
 }
-END_TEST
 
 static void *wait_for_name(void *ret_code)
 {
@@ -188,7 +180,7 @@ static void *wait_for_name(void *ret_code)
     return NULL;
 }
 
-START_TEST(c56_forced_release_lets_waiters_in)
+TEST(peer_cases_c, c56_forced_release_lets_waiters_in)
 {
     int code = -100;
     pthread_t thread;
@@ -205,22 +197,5 @@ START_TEST(c56_forced_release_lets_waiters_in)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("peer_cases_c");
-    TCase *tests = tcase_create("peer_cases_c");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, c47_release_leaves_anothers_lock_alone);
-    tcase_add_test(tests, c48_release_after_end_says_expired_at_once);
-    tcase_add_test(tests, c48_b_and_is_not_taken_for_failure_of_masters);
-    tcase_add_test(tests, c50_after_unknown_release_next_lock_is_fresh_one);
-    tcase_add_loop_test(tests, c51_release_returns_at_quorum_and_is_finished_later, 0, 3);
-    tcase_add_loop_test(tests, c53_all_nodes_are_released_though_early_one_fails, 0, 3);
-    tcase_add_test(tests, c54_cleaning_up_never_crashes);
-    tcase_add_test(tests, c55_second_release_says_not_held);
-    tcase_add_test(tests, c56_forced_release_lets_waiters_in);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(peer_cases_c, .timeout_s = 60)

@@ -49,7 +49,7 @@ static void *step_wall_clock(void *argument)
     return NULL;
 }
 
-START_TEST(b44_steps_of_wall_clock_change_nothing)
+TEST(peer_cases_clock, b44_steps_of_wall_clock_change_nothing)
 {
     pthread_t thread;
     struct told waited = {.calls = 0};
@@ -77,10 +77,9 @@ START_TEST(b44_steps_of_wall_clock_change_nothing)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
 /* 0: a minority's keys run out early; 1: a majority's; 2: a majority's live too long. */
-START_TEST(b45_step_of_servers_clock_is_found_at_next_extension)
+TEST(peer_cases_clock, b45_step_of_servers_clock_is_found_at_next_extension, .rows = 3)
 {
     volatile int64_t *step_ns;
     struct node_list list = {.len = 0};
@@ -116,9 +115,8 @@ START_TEST(b45_step_of_servers_clock_is_found_at_next_extension)
     masters_stop(masters);
     masters_stop(stepped);
 }
-END_TEST
 
-START_TEST(b46_drift_factor_is_validated_and_counts)
+TEST(peer_cases_clock, b46_drift_factor_is_validated_and_counts)
 {
     static const char *const wrong[] = {"-0.1", "1", "1.5", "nan", "inf", "x", "", "0.1x"};
     static const struct {
@@ -149,16 +147,5 @@ START_TEST(b46_drift_factor_is_validated_and_counts)
     }
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("peer_cases_clock");
-    TCase *tests = tcase_create("peer_cases_clock");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, b44_steps_of_wall_clock_change_nothing);
-    tcase_add_loop_test(tests, b45_step_of_servers_clock_is_found_at_next_extension, 0, 3);
-    tcase_add_test(tests, b46_drift_factor_is_validated_and_counts);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(peer_cases_clock, .timeout_s = 60)

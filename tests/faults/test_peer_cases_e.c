@@ -41,7 +41,7 @@ static long info(unsigned node, const char *section, const char *field)
 
 /* SUBSCRIBE is held back until after the release. It asks from time to time meanwhile, after
  * 250 ms at most, and would sleep for 73 ms more in the median; the subscription ends that. */
-START_TEST(e_62_release_before_subscription_wakes_nevertheless)
+TEST(peer_cases_e, e_62_release_before_subscription_wakes_nevertheless)
 {
     int64_t took[RUNS];
     struct proxy *proxies[3];
@@ -76,7 +76,6 @@ START_TEST(e_62_release_before_subscription_wakes_nevertheless)
     close_all();
     proxies_stop(proxies, 3);
 }
-END_TEST
 
 /* ---- 63: the lease ends, and nobody says so ---------------------------------------------- */
 
@@ -117,13 +116,12 @@ static int64_t outwait_a_lease(void)
 }
 
 /* A probe comes after 1 to 1.25 s, and then from 2 s on. */
-START_TEST(e_63_lease_that_ends_unreleased_wakes_waiters)
+TEST(peer_cases_e, e_63_lease_that_ends_unreleased_wakes_waiters)
 {
     int64_t late = 0;
     bool in_time = met_unless_stalled((late = outwait_a_lease()) < 200, STALL_MS, 2);
     ck_assert_msg(in_time, "%d ms after its end", (int)late);
 }
-END_TEST
 
 /* ---- 66: a thousand wait ----------------------------------------------------------------- */
 
@@ -149,7 +147,7 @@ static long long keys(void)
     return sum;
 }
 
-START_TEST(e_66_thousand_waits_share_one_connection_per_node)
+TEST(peer_cases_e, e_66_thousand_waits_share_one_connection_per_node)
 {
     static redlock_lock *locks[LOCKS];
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -179,7 +177,6 @@ START_TEST(e_66_thousand_waits_share_one_connection_per_node)
     ck_assert_int_eq(failed, 0);
     close_all();
 }
-END_TEST
 
 /* ---- 67, 68: who is woken, and what it costs --------------------------------------------- */
 
@@ -204,7 +201,7 @@ static int next_back(struct waiter *waiters)
     return -1;
 }
 
-START_TEST(e_67_release_wakes_one_of_many)
+TEST(peer_cases_e, e_67_release_wakes_one_of_many)
 {
     static struct waiter waiters[CROWD];
     int out_of_order = 0;
@@ -238,9 +235,8 @@ START_TEST(e_67_release_wakes_one_of_many)
         redlock_close(clients[i]);
     close_all();
 }
-END_TEST
 
-START_TEST(e_68_nothing_is_published_but_to_one_waiter)
+TEST(peer_cases_e, e_68_nothing_is_published_but_to_one_waiter)
 {
     enum { HAND_OFFS = 5 };
     open_masters(3);
@@ -261,11 +257,10 @@ START_TEST(e_68_nothing_is_published_but_to_one_waiter)
     }
     close_all();
 }
-END_TEST
 
 /* ---- 69: what wakes is neither left behind nor missed by the slow ------------------------ */
 
-START_TEST(e_69_queue_never_outlives_its_ttl)
+TEST(peer_cases_e, e_69_queue_never_outlives_its_ttl)
 {
     open_masters(3);
     redlock_lock *held = hold_and_wait();
@@ -281,12 +276,11 @@ START_TEST(e_69_queue_never_outlives_its_ttl)
     waiter_expect_lock(&waiter, SOON_MS);
     close_all();
 }
-END_TEST
 
 /* ---- 70: how soon ------------------------------------------------------------------------ */
 
 /* Who asks from time to time needs 73 ms in the median. None, one dead, one stopped. */
-START_TEST(e_70_release_reaches_waiters_within_20_ms)
+TEST(peer_cases_e, e_70_release_reaches_waiters_within_20_ms, .rows = 3)
 {
     enum { HAND_OFFS = 41 };
     int64_t took[HAND_OFFS];
@@ -309,20 +303,5 @@ START_TEST(e_70_release_reaches_waiters_within_20_ms)
         master_resume(masters, 1);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("peer_cases_e");
-    TCase *tests = tcase_create("peer_cases_e");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, e_62_release_before_subscription_wakes_nevertheless);
-    tcase_add_test(tests, e_63_lease_that_ends_unreleased_wakes_waiters);
-    tcase_add_test(tests, e_66_thousand_waits_share_one_connection_per_node);
-    tcase_add_test(tests, e_67_release_wakes_one_of_many);
-    tcase_add_test(tests, e_68_nothing_is_published_but_to_one_waiter);
-    tcase_add_test(tests, e_69_queue_never_outlives_its_ttl);
-    tcase_add_loop_test(tests, e_70_release_reaches_waiters_within_20_ms, 0, 3);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(peer_cases_e, .timeout_s = 60)

@@ -66,7 +66,7 @@ static void expect_lock_after(void (*body)(void))
 
 /* Nobody says that they are gone; only new ones pass. What the old ones carried may arrive
  * later, and leaves nothing behind. */
-START_TEST(connections_that_way_forgot_are_made_anew)
+TEST(recovery, connections_that_way_forgot_are_made_anew)
 {
     open_all(1);
     for (unsigned i = 0; i < before; i++)
@@ -76,7 +76,6 @@ START_TEST(connections_that_way_forgot_are_made_anew)
         proxy_limit(proxies[0], (int)i, PROXY_THERE, -1);
     close_all();
 }
-END_TEST
 
 /* The first is down when the round begins, the third takes everything and says nothing. */
 static void first_comes_back(void)
@@ -84,7 +83,7 @@ static void first_comes_back(void)
     proxy_shut(proxies[0], false);
 }
 
-START_TEST(master_that_comes_back_ends_round_that_waits_for_another)
+TEST(recovery, master_that_comes_back_ends_round_that_waits_for_another)
 {
     open_all(3);
     proxy_shut(proxies[0], true);
@@ -96,7 +95,6 @@ START_TEST(master_that_comes_back_ends_round_that_waits_for_another)
     proxy_limit(proxies[2], PROXY_ALL, PROXY_THERE, -1);
     close_all();
 }
-END_TEST
 
 /* A second connection hangs as well, and the first one goes on. */
 static void old_ones_go_on(void)
@@ -105,7 +103,7 @@ static void old_ones_go_on(void)
         proxy_limit(proxies[0], (int)i, PROXY_BACK, -1);
 }
 
-START_TEST(connection_that_was_merely_late_is_taken_back)
+TEST(recovery, connection_that_was_merely_late_is_taken_back)
 {
     open_all(1);
     proxy_limit(proxies[0], PROXY_ALL, PROXY_BACK, 0);
@@ -117,16 +115,5 @@ START_TEST(connection_that_was_merely_late_is_taken_back)
     ck_assert_int_eq(client_state(client, 0, NULL), REDLOCK_NODE_READY);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("recovery");
-    TCase *tests = tcase_create("recovery");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, connections_that_way_forgot_are_made_anew);
-    tcase_add_test(tests, master_that_comes_back_ends_round_that_waits_for_another);
-    tcase_add_test(tests, connection_that_was_merely_late_is_taken_back);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(recovery, .timeout_s = 60)

@@ -101,7 +101,7 @@ static long long come_within(unsigned node, int64_t ms)
     return connections(node) - before - 1;
 }
 
-START_TEST(master_that_needs_a_person_is_left_alone_while_a_majority_stands)
+TEST(connects, master_that_needs_a_person_is_left_alone_while_a_majority_stands)
 {
     redlock_lock *lock = client_take(client, "held");
     want_password(2);
@@ -110,7 +110,6 @@ START_TEST(master_that_needs_a_person_is_left_alone_while_a_majority_stands)
     ck_assert_int_le(come_within(2, 3000), 2);
     ck_assert_int_eq(redlock_release(lock), 0);
 }
-END_TEST
 
 static void say(int fd, const char *lines)
 {
@@ -118,7 +117,7 @@ static void say(int fd, const char *lines)
 }
 
 /* Clients come and go, so there will be a place. */
-START_TEST(master_that_has_no_place_is_tried_again_soon)
+TEST(connects, master_that_has_no_place_is_tried_again_soon)
 {
     char why[192];
     int hog = master_connect_as(masters, 2, "hog", 3);
@@ -131,7 +130,6 @@ START_TEST(master_that_has_no_place_is_tried_again_soon)
     ck_assert(wait_until(client_ready(client) == NODES, 1000));
     close(hog);
 }
-END_TEST
 
 static atomic_bool over;
 static atomic_int calls;
@@ -149,7 +147,7 @@ static void *ask_on(void *context)
     return NULL;
 }
 
-START_TEST(master_that_is_needed_gets_one_try_in_two_seconds_however_many_ask)
+TEST(connects, master_that_is_needed_gets_one_try_in_two_seconds_however_many_ask)
 {
     pthread_t threads[8];
     long long came[NODES];
@@ -176,7 +174,6 @@ START_TEST(master_that_is_needed_gets_one_try_in_two_seconds_however_many_ask)
     for (unsigned i = 0; i < 8; i++)
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
 }
-END_TEST
 
 /* ---- waits ---- */
 
@@ -195,7 +192,7 @@ static void on_all(void (*what)(unsigned node))
         what(i);
 }
 
-START_TEST(wait_that_only_a_person_can_end_ends_with_the_reason)
+TEST(waits, wait_that_only_a_person_can_end_ends_with_the_reason, .rows = 3)
 {
     redlock_lock *lock = NULL;
     on_all(lasting[_i].refuse);
@@ -207,7 +204,6 @@ START_TEST(wait_that_only_a_person_can_end_ends_with_the_reason)
     ck_assert_int_le(took_ms, HOPELESS_MS + 3000);
     ck_assert_msg(strstr(votes[0].text, lasting[_i].text), "%s", votes[0].text);
 }
-END_TEST
 
 static void (*mending)(unsigned node);
 
@@ -219,7 +215,7 @@ static void *mend_soon(void *context)
     return NULL;
 }
 
-START_TEST(wait_goes_on_where_somebody_mends_it_in_time)
+TEST(waits, wait_goes_on_where_somebody_mends_it_in_time, .rows = 3)
 {
     redlock_lock *lock = NULL;
     pthread_t thread;
@@ -231,11 +227,10 @@ START_TEST(wait_goes_on_where_somebody_mends_it_in_time)
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
 }
-END_TEST
 
 /* One is down, one is a replica, as after a failover, and the third has no memory. They may come
  * back, and then are a majority without the one that wants a password. */
-START_TEST(wait_lasts_where_enough_masters_may_come_back)
+TEST(waits, wait_lasts_where_enough_masters_may_come_back)
 {
     redlock_lock *lock = NULL;
     enum { WAIT_MS = HOPELESS_MS + 1500 };
@@ -250,24 +245,6 @@ START_TEST(wait_lasts_where_enough_masters_may_come_back)
         want_password(2);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("refusals");
-    TCase *connects = tcase_create("connects");
-    tcase_set_timeout(connects, 60);
-    tcase_add_checked_fixture(connects, set_up, tear_down);
-    tcase_add_test(connects, master_that_needs_a_person_is_left_alone_while_a_majority_stands);
-    tcase_add_test(connects, master_that_has_no_place_is_tried_again_soon);
-    tcase_add_test(connects, master_that_is_needed_gets_one_try_in_two_seconds_however_many_ask);
-    suite_add_tcase(suite, connects);
-    TCase *waits = tcase_create("waits");
-    tcase_set_timeout(waits, 60);
-    tcase_add_checked_fixture(waits, set_up, tear_down);
-    tcase_add_loop_test(waits, wait_that_only_a_person_can_end_ends_with_the_reason, 0, 3);
-    tcase_add_loop_test(waits, wait_goes_on_where_somebody_mends_it_in_time, 0, 3);
-    tcase_add_test(waits, wait_lasts_where_enough_masters_may_come_back);
-    suite_add_tcase(suite, waits);
-    return suite_run(suite);
-}
+CASE(connects, .timeout_s = 60, .set_up = set_up, .tear_down = tear_down)
+CASE(waits, .timeout_s = 60, .set_up = set_up, .tear_down = tear_down)

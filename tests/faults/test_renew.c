@@ -111,15 +111,14 @@ static bool is_renewed_in_thirds(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(renewed_at_every_third_of_ttl)
+TEST(renew, renewed_at_every_third_of_ttl)
 {
     play_with_leases(is_renewed_in_thirds, 1200);
 }
-END_TEST
 
 /* A third of the shortest lease is over half a millisecond before the lock would be given up,
  * and who sleeps does so for whole ones. */
-START_TEST(lease_that_is_mostly_margin_is_renewed_in_time)
+TEST(renew, lease_that_is_mostly_margin_is_renewed_in_time)
 {
     enum { TTL_MS = 10, MARGIN_MS = 3 };
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -131,9 +130,8 @@ START_TEST(lease_that_is_mostly_margin_is_renewed_in_time)
     (void)redlock_release(lock);
     close_fakes();
 }
-END_TEST
 
-START_TEST(without_auto_renew_nothing_is_renewed)
+TEST(renew, without_auto_renew_nothing_is_renewed)
 {
     open_fakes(NULL);
     ck_assert_int_eq(client_try(client, "name", 600, 0, NULL, &lock), 0);
@@ -142,10 +140,9 @@ START_TEST(without_auto_renew_nothing_is_renewed)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_fakes();
 }
-END_TEST
 
 /* Nobody drives the client but redlock_process(). */
-START_TEST(background_never_renews_in_process_only)
+TEST(renew, background_never_renews_in_process_only)
 {
     enum { TTL_MS = 1200 };
     open_fakes("background never\n");
@@ -164,7 +161,6 @@ START_TEST(background_never_renews_in_process_only)
     ck_assert_int_eq(redlock_release_async(lock, NULL, NULL), 0);
     close_fakes();
 }
-END_TEST
 
 /* ---- through faults --------------------------------------------------------------------- */
 
@@ -195,11 +191,10 @@ static bool survives_a_pause(int64_t ttl_ms)
     return survives(ttl_ms, false);
 }
 
-START_TEST(renewal_survives_one_node_that_is_down)
+TEST(renew, renewal_survives_one_node_that_is_down, .rows = 2)
 {
     play_with_leases(_i == 0 ? survives_a_kill : survives_a_pause, 1200);
 }
-END_TEST
 
 /* Each in turn loses all it had: what fills it in again is the renewals. */
 static bool survives_restarts(int64_t ttl_ms)
@@ -220,11 +215,10 @@ static bool survives_restarts(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(renewal_survives_restart_of_one_after_other)
+TEST(renew, renewal_survives_restart_of_one_after_other)
 {
     play_with_leases(survives_restarts, 1500);
 }
-END_TEST
 
 static bool outlives(int64_t ttl_ms)
 {
@@ -244,11 +238,10 @@ static bool outlives(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(outage_shorter_than_validity_is_outlived)
+TEST(renew, outage_shorter_than_validity_is_outlived)
 {
     play_with_leases(outlives, 1500);
 }
-END_TEST
 
 /* The renewals are refused for half a second, and asked for again less and less often. */
 static bool is_tried_again(int64_t ttl_ms)
@@ -271,11 +264,10 @@ static bool is_tried_again(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(failed_renewal_is_tried_again_with_backoff)
+TEST(renew, failed_renewal_is_tried_again_with_backoff)
 {
     play_with_leases(is_tried_again, 1500);
 }
-END_TEST
 
 /* ---- beside the user's own calls -------------------------------------------------------- */
 
@@ -299,15 +291,14 @@ static bool meets_renewals(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(extension_meets_renewal_and_both_are_well)
+TEST(renew, extension_meets_renewal_and_both_are_well)
 {
     play_with_leases(meets_renewals, 900);
 }
-END_TEST
 
 /* The lock is lost by the renewal, before the extension was its turn: its report tells of no
  * round, and not of the renewal's. */
-START_TEST(extension_that_asked_nobody_reports_no_round)
+TEST(renew, extension_that_asked_nobody_reports_no_round)
 {
     redlock_node_vote votes[3];
     redlock_report report = REDLOCK_REPORT_INIT(votes, 3);
@@ -324,9 +315,8 @@ START_TEST(extension_that_asked_nobody_reports_no_round)
     ck_assert_uint_eq(report.failed, 0);
     close_fakes();
 }
-END_TEST
 
-START_TEST(longer_lease_puts_renewal_off)
+TEST(renew, longer_lease_puts_renewal_off)
 {
     open_fakes(NULL);
     lock = told_take_renewed(client, "name", 1500, &lost);
@@ -338,7 +328,6 @@ START_TEST(longer_lease_puts_renewal_off)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_fakes();
 }
-END_TEST
 
 static bool is_detached(int64_t ttl_ms)
 {
@@ -359,11 +348,10 @@ static bool is_detached(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(detached_lock_is_renewed_no_more)
+TEST(renew, detached_lock_is_renewed_no_more)
 {
     play_with_leases(is_detached, 1200);
 }
-END_TEST
 
 static bool is_renewed_again(int64_t ttl_ms)
 {
@@ -383,11 +371,10 @@ static bool is_renewed_again(int64_t ttl_ms)
     return held;
 }
 
-START_TEST(lock_that_was_lost_and_taken_again_is_renewed_again)
+TEST(renew, lock_that_was_lost_and_taken_again_is_renewed_again)
 {
     play_with_leases(is_renewed_again, 1200);
 }
-END_TEST
 
 /* ---- racing a release ------------------------------------------------------------------- */
 
@@ -526,7 +513,7 @@ static bool races(int *ret_renewals)
     return raced;
 }
 
-START_TEST(nothing_of_renewal_comes_behind_release)
+TEST(renew, nothing_of_renewal_comes_behind_release)
 {
     const char *wanted = getenv("RENEW_RACES");
     races_each = (wanted ? atoi(wanted) : 1000) / RACERS;
@@ -538,27 +525,5 @@ START_TEST(nothing_of_renewal_comes_behind_release)
     ck_assert_msg(renewals > released / 10 && renewals < released, "%d of %d renewed before",
                   renewals, released);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("renew");
-    TCase *tests = tcase_create("renew");
-    tcase_set_timeout(tests, 300);
-    tcase_add_test(tests, renewed_at_every_third_of_ttl);
-    tcase_add_test(tests, lease_that_is_mostly_margin_is_renewed_in_time);
-    tcase_add_test(tests, without_auto_renew_nothing_is_renewed);
-    tcase_add_test(tests, background_never_renews_in_process_only);
-    tcase_add_loop_test(tests, renewal_survives_one_node_that_is_down, 0, 2);
-    tcase_add_test(tests, renewal_survives_restart_of_one_after_other);
-    tcase_add_test(tests, outage_shorter_than_validity_is_outlived);
-    tcase_add_test(tests, failed_renewal_is_tried_again_with_backoff);
-    tcase_add_test(tests, extension_meets_renewal_and_both_are_well);
-    tcase_add_test(tests, extension_that_asked_nobody_reports_no_round);
-    tcase_add_test(tests, longer_lease_puts_renewal_off);
-    tcase_add_test(tests, detached_lock_is_renewed_no_more);
-    tcase_add_test(tests, lock_that_was_lost_and_taken_again_is_renewed_again);
-    tcase_add_test(tests, nothing_of_renewal_comes_behind_release);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(renew, .timeout_s = 300)

@@ -77,17 +77,16 @@ static bool are_kept_far_away(int64_t ttl_ms)
     return kept;
 }
 
-START_TEST(far_masters_renew_more_at_once)
+TEST(renewals_many, far_masters_renew_more_at_once)
 {
     bool kept = met_unless_stalled(are_kept_far_away(2600), STALL_MS, 2);
     ck_assert_msg(kept, "%d lost", lost.calls);
 }
-END_TEST
 
 /* ---- in which order --------------------------------------------------------------------- */
 
 /* The earlier half is due first and lost last. Nobody drives the client until all are due. */
-START_TEST(renewals_due_together_go_by_when_they_are_lost)
+TEST(renewals_many, renewals_due_together_go_by_when_they_are_lost)
 {
     enum { EACH = 6, LATE_MS = 1500 };
     struct fake *fakes[3];
@@ -117,12 +116,11 @@ START_TEST(renewals_due_together_go_by_when_they_are_lost)
     redlock_close(client);
     fakes_stop(fakes, 3);
 }
-END_TEST
 
 /* ---- who waits behind them -------------------------------------------------------------- */
 
 /* The masters do all that they are asked for, and their answers are kept back. */
-START_TEST(try_waits_while_renewals_wait)
+TEST(renewals_many, try_waits_while_renewals_wait)
 {
     enum { MANY = 600 };
     static struct told taken[MANY];
@@ -149,16 +147,5 @@ START_TEST(try_waits_while_renewals_wait)
     proxies_stop(proxies, 3);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("renewals_many");
-    TCase *tests = tcase_create("renewals_many");
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, far_masters_renew_more_at_once);
-    tcase_add_test(tests, renewals_due_together_go_by_when_they_are_lost);
-    tcase_add_test(tests, try_waits_while_renewals_wait);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(renewals_many, .timeout_s = 120)

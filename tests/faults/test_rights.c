@@ -65,7 +65,8 @@ static void read_keys(char *line, bool *more)
 }
 
 /* The block that begins with ACL SETUSER locks, and the next one that begins with commands. */
-static void read_manual(void)
+/* Before the tests are registered: they have a row for each of its words. */
+__attribute__((constructor)) static void read_manual(void)
 {
     const char *srcdir = getenv("srcdir");
     char path[512], line[512];
@@ -202,7 +203,7 @@ static void tear_down(void)
     masters_stop(masters);
 }
 
-START_TEST(rights_of_plain_locks_suffice_for_them)
+TEST(rights, rights_of_plain_locks_suffice_for_them)
 {
     set_up();
     as_user(&plain_commands, NULL);
@@ -218,9 +219,8 @@ START_TEST(rights_of_plain_locks_suffice_for_them)
     ck_assert_int_eq(rights_run(&player, RL_ROW_PLAIN, RL_ACQUIRE, "a", "t1"), -1);
     tear_down();
 }
-END_TEST
 
-START_TEST(both_lists_are_enough_for_all_kinds)
+TEST(rights, both_lists_are_enough_for_all_kinds)
 {
     set_up();
     as_user(&all_commands, NULL);
@@ -228,7 +228,6 @@ START_TEST(both_lists_are_enough_for_all_kinds)
     ck_assert_msg(!denied() && player.errors == 0, "%u: %s", player.errors, denied());
     tear_down();
 }
-END_TEST
 
 /* Of these a client makes use beside its scripts. */
 static bool is_the_clients(const char *command)
@@ -264,20 +263,18 @@ static void expect_each_needed(const struct list *list, const struct list *comma
     tear_down();
 }
 
-START_TEST(plain_locks_need_each_of_theirs)
+TEST(rights, plain_locks_need_each_of_theirs)
 {
     expect_each_needed(&plain_commands, &plain_commands, rights_play_plain);
     expect_each_needed(&plain_keys, &plain_commands, rights_play_plain);
 }
-END_TEST
 
-START_TEST(other_kinds_need_each_of_theirs)
+TEST(rights, other_kinds_need_each_of_theirs)
 {
     expect_each_needed(&more_commands, &all_commands, rights_play_others);
     expect_each_needed(&more_keys, &all_commands, rights_play_others);
     expect_each_needed(&channels, &all_commands, rights_play_all);
 }
-END_TEST
 
 /* ---- a client --------------------------------------------------------------------------- */
 
@@ -366,7 +363,7 @@ static const struct round rounds[] = {
     {REDLOCK_READ, 3},  {REDLOCK_WRITE, 3}, {REDLOCK_REENTRANT, 3},
 };
 
-START_TEST(client_needs_no_more)
+TEST(rights, client_needs_no_more, .rows = ROWS(rounds))
 {
     const struct round *round = &rounds[_i];
     bool plain = round->kind == REDLOCK_PLAIN;
@@ -376,10 +373,9 @@ START_TEST(client_needs_no_more)
     ck_assert_msg(plain || !denied(), "%s", denied());
     close_clients();
 }
-END_TEST
 
 /* Nothing is denied then, whether the name is free or held, and nobody waits or somebody. */
-START_TEST(look_at_plain_lock_needs_three_more)
+TEST(rights, look_at_plain_lock_needs_three_more, .rows = 4)
 {
     static const char *const looks[] = {"+llen", "+zcard", "+pubsub|numsub", NULL};
     struct list commands = plain_commands;
@@ -403,9 +399,8 @@ START_TEST(look_at_plain_lock_needs_three_more)
     ck_assert_msg((denied() != NULL) == (looks[_i] != NULL), "%s", denied());
     close_clients();
 }
-END_TEST
 
-START_TEST(client_needs_each_of_its_own)
+TEST(rights, client_needs_each_of_its_own, .rows = (int)plain_commands.count)
 {
     const char *command = all_commands.word[_i];
     if (!is_the_clients(command))
@@ -416,22 +411,5 @@ START_TEST(client_needs_each_of_its_own)
     ck_assert_msg(wait_until(denied() != NULL, 3000), "nothing needs %s", command);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("rights");
-    TCase *tcase = tcase_create("rights");
-    tcase_set_timeout(tcase, 60);
-    read_manual();
-    tcase_add_test(tcase, rights_of_plain_locks_suffice_for_them);
-    tcase_add_test(tcase, both_lists_are_enough_for_all_kinds);
-    tcase_add_test(tcase, plain_locks_need_each_of_theirs);
-    tcase_add_test(tcase, other_kinds_need_each_of_theirs);
-    tcase_add_loop_test(tcase, client_needs_no_more, 0,
-                        (int)(sizeof(rounds) / sizeof(rounds[0])));
-    tcase_add_loop_test(tcase, look_at_plain_lock_needs_three_more, 0, 4);
-    tcase_add_loop_test(tcase, client_needs_each_of_its_own, 0, (int)plain_commands.count);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(rights, .timeout_s = 60)

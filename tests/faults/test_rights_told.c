@@ -94,7 +94,7 @@ static void expect_release_refused(redlock_lock *lock, const char *words)
     ck_assert_ptr_null(strstr(logged, "user_script"));
 }
 
-START_TEST(del)
+TEST(a_missing_right_is_named, del)
 {
     open_without("-del");
     redlock_lock *lock = client_take(client, "name");
@@ -103,9 +103,8 @@ START_TEST(del)
     ck_assert_uint_eq(lines_with("release a lock"), 3);
     close_all();
 }
-END_TEST
 
-START_TEST(get)
+TEST(a_missing_right_is_named, get)
 {
     open_without("-get");
     redlock_lock *lock = client_take(client, "name"), *other;
@@ -117,10 +116,9 @@ START_TEST(get)
     expect_release_refused(lock, "(GET in plain_release)");
     close_all();
 }
-END_TEST
 
 /* Who may look at no type either lacks GET first. */
-START_TEST(get_and_type)
+TEST(a_missing_right_is_named, get_and_type)
 {
     open_without("-get");
     for (unsigned i = 0; i < masters->n; i++)
@@ -129,9 +127,8 @@ START_TEST(get_and_type)
     expect_release_refused(lock, "(GET in plain_release)");
     close_all();
 }
-END_TEST
 
-START_TEST(rights_that_try_needs)
+TEST(a_missing_right_is_named, rights_that_try_needs)
 {
     redlock_lock *lock;
     open_without("-set");
@@ -142,9 +139,8 @@ START_TEST(rights_that_try_needs)
     ck_assert_int_eq(logged[0], '0' + REDLOCK_LOG_WARNING);
     close_all();
 }
-END_TEST
 
-START_TEST(rights_that_extension_needs)
+TEST(a_missing_right_is_named, rights_that_extension_needs)
 {
     open_without("-pexpire");
     redlock_lock *lock = client_take(client, "name");
@@ -153,18 +149,5 @@ START_TEST(rights_that_extension_needs)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("rights_told");
-    TCase *tcase = tcase_create("a_missing_right_is_named");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, del);
-    tcase_add_test(tcase, get);
-    tcase_add_test(tcase, get_and_type);
-    tcase_add_test(tcase, rights_that_try_needs);
-    tcase_add_test(tcase, rights_that_extension_needs);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(a_missing_right_is_named, .timeout_s = 60)

@@ -121,17 +121,16 @@ static int asked_after_flush(const struct how *how, const char *guard)
     return code;
 }
 
-START_TEST(flush_on_live_connection_makes_no_second_holder)
+TEST(kinds, flush_on_live_connection_makes_no_second_holder, .rows = HOWS)
 {
     const struct how *how = &hows[_i];
     ck_assert_msg(asked_after_flush(how, "marker") == 0, "%s: the hole is not there", how->name);
     int code = asked_after_flush(how, "strict");
     ck_assert_msg(code == REDLOCK_ENOQUORUM, "%s: %d", how->name, code);
 }
-END_TEST
 
 /* A majority goes on. The one that was emptied is not filled in by an extension. */
-START_TEST(emptied_minority_is_not_filled_in)
+TEST(kinds, emptied_minority_is_not_filled_in)
 {
     redlock_lock *lock = NULL;
     start_marked(3);
@@ -149,7 +148,6 @@ START_TEST(emptied_minority_is_not_filled_in)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- another server behind the connection ---------------------------------------------------
  */
@@ -227,15 +225,14 @@ static int asked_after_switch(void (*make)(struct masters *others), const char *
     return code;
 }
 
-START_TEST(switched_backend_makes_no_second_holder)
+TEST(places, switched_backend_makes_no_second_holder, .rows = 3)
 {
     ck_assert_int_eq(asked_after_switch(others_made[_i], "marker"), 0);
     ck_assert_int_eq(asked_after_switch(others_made[_i], "strict"), REDLOCK_ENOQUORUM);
 }
-END_TEST
 
 /* The keys of another database; the second time with a marker of its own. */
-START_TEST(swapped_database_makes_no_second_holder)
+TEST(places, swapped_database_makes_no_second_holder, .rows = 2)
 {
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(1, NULL);
@@ -253,13 +250,12 @@ START_TEST(swapped_database_makes_no_second_holder)
     redlock_close(one);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- what else it means -------------------------------------------------------------------- */
 
 /* The replication id changes when a first replica comes. No key was lost by that, so the marker
  * is read anew, and there is no quarantine. */
-START_TEST(first_replica_costs_no_quarantine)
+TEST(places, first_replica_costs_no_quarantine)
 {
     char port[16];
     redlock_lock *lock = NULL;
@@ -281,10 +277,9 @@ START_TEST(first_replica_costs_no_quarantine)
     masters_stop(replica);
     masters_stop(masters);
 }
-END_TEST
 
 /* A quarantine that somebody sets by hand counts at once, and ends by hand. */
-START_TEST(quarantine_by_hand_counts_at_once)
+TEST(places, quarantine_by_hand_counts_at_once)
 {
     redlock_lock *lock = NULL;
     start_marked(1);
@@ -296,7 +291,6 @@ START_TEST(quarantine_by_hand_counts_at_once)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* A bare SET looks at no marker. MONITOR tells what clients send and what scripts call. */
 static unsigned bare_sets(const char *guard, unsigned *ret_by_scripts)
@@ -334,7 +328,7 @@ static unsigned bare_sets(const char *guard, unsigned *ret_by_scripts)
     return bare;
 }
 
-START_TEST(no_bare_set_leaves)
+TEST(places, no_bare_set_leaves)
 {
     unsigned by_scripts;
     ck_assert_uint_eq(bare_sets("marker", &by_scripts), 10);
@@ -342,22 +336,6 @@ START_TEST(no_bare_set_leaves)
     ck_assert_uint_eq(bare_sets("strict", &by_scripts), 0);
     ck_assert_uint_eq(by_scripts, 10);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("strict_masters");
-    TCase *kinds = tcase_create("kinds"), *places = tcase_create("places");
-    tcase_set_timeout(kinds, 90);
-    tcase_set_timeout(places, 90);
-    tcase_add_loop_test(kinds, flush_on_live_connection_makes_no_second_holder, 0, HOWS);
-    tcase_add_test(kinds, emptied_minority_is_not_filled_in);
-    tcase_add_loop_test(places, switched_backend_makes_no_second_holder, 0, 3);
-    tcase_add_loop_test(places, swapped_database_makes_no_second_holder, 0, 2);
-    tcase_add_test(places, first_replica_costs_no_quarantine);
-    tcase_add_test(places, quarantine_by_hand_counts_at_once);
-    tcase_add_test(places, no_bare_set_leaves);
-    suite_add_tcase(suite, kinds);
-    suite_add_tcase(suite, places);
-    return suite_run(suite);
-}
+CASE(kinds, .timeout_s = 90)
+CASE(places, .timeout_s = 90)

@@ -58,7 +58,7 @@ static void live(int number)
     exit(0);
 }
 
-START_TEST(exit_while_connections_are_made_is_an_exit)
+TEST(tls_exit, exit_while_connections_are_made_is_an_exit)
 {
     int ended_by[65] = {0}; /* a signal; 0: none */
     for (int i = 0; i < EXITS; i++) {
@@ -72,11 +72,10 @@ START_TEST(exit_while_connections_are_made_is_an_exit)
     ck_assert_msg(ended_by[0] == EXITS, "%d exits of %d, %d by SIGSEGV, %d by SIGABRT",
                   ended_by[0], EXITS, ended_by[SIGSEGV], ended_by[SIGABRT]);
 }
-END_TEST
 
 /* A program that ends OpenSSL itself, and goes on: its clients have no masters any more, and can
  * be closed. */
-START_TEST(client_outlives_openssl)
+TEST(tls_exit, client_outlives_openssl)
 {
     redlock *client = NULL;
     redlock_lock *lock = NULL;
@@ -98,16 +97,5 @@ START_TEST(client_outlives_openssl)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("tls exit");
-    TCase *tests = tcase_create("tls exit");
-    tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, set_up, NULL);
-    tcase_add_test(tests, exit_while_connections_are_made_is_an_exit);
-    tcase_add_test(tests, client_outlives_openssl);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(tls_exit, .timeout_s = 60, .set_up = set_up)

@@ -67,7 +67,7 @@ static void take(redlock *client, unsigned number, redlock_lost_fn *on_lost, voi
     ck_assert_int_eq(redlock_try(client, name, &options, ret_lock), 0);
 }
 
-START_TEST(many_locks_that_are_not_renewed_share_a_line_a_second)
+TEST(told, many_locks_that_are_not_renewed_share_a_line_a_second)
 {
     redlock_lock *lock[LOCKS];
     masters = masters_start(3, NULL);
@@ -89,7 +89,6 @@ START_TEST(many_locks_that_are_not_renewed_share_a_line_a_second)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- what on_lost can ask ---------------------------------------------------------------- */
 
@@ -108,7 +107,7 @@ static void on_lost(void *context, redlock_lock *lock)
     atomic_fetch_add(&asked->calls, 1);
 }
 
-START_TEST(callback_of_loss_can_ask_why)
+TEST(told, callback_of_loss_can_ask_why)
 {
     redlock_lock *lock;
     struct asked asked = {.calls = 0};
@@ -137,9 +136,8 @@ START_TEST(callback_of_loss_can_ask_why)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(lock_that_ran_out_by_itself_says_so)
+TEST(told, lock_that_ran_out_by_itself_says_so)
 {
     redlock_lock *lock;
     redlock_hold_report report = REDLOCK_HOLD_REPORT_INIT(NULL, 0);
@@ -158,16 +156,5 @@ START_TEST(lock_that_ran_out_by_itself_says_so)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("told");
-    TCase *tcase = tcase_create("told");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, many_locks_that_are_not_renewed_share_a_line_a_second);
-    tcase_add_test(tcase, callback_of_loss_can_ask_why);
-    tcase_add_test(tcase, lock_that_ran_out_by_itself_says_so);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(told, .timeout_s = 60)

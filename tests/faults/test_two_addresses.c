@@ -85,7 +85,7 @@ static void expect_vote(redlock *client)
 }
 
 /* Each reaches the other one of both. Then both reach both. */
-START_TEST(clients_behind_partition_are_never_both_holders)
+TEST(masters, clients_behind_partition_are_never_both_holders, .first = 1, .rows = 4)
 {
     redlock_lock *lock[2] = {NULL, NULL};
     redlock *client[2];
@@ -103,9 +103,8 @@ START_TEST(clients_behind_partition_are_never_both_holders)
         redlock_close(client[i]);
     }
 }
-END_TEST
 
-START_TEST(addresses_that_lead_to_one_server_have_one_vote)
+TEST(masters, addresses_that_lead_to_one_server_have_one_vote, .first = 2, .rows = 4)
 {
     lead(1, "127.0.0.4");
     lead(0, "127.0.0.2 127.0.0.3");
@@ -116,10 +115,9 @@ START_TEST(addresses_that_lead_to_one_server_have_one_vote)
     expect_vote(client);
     redlock_close(client);
 }
-END_TEST
 
 /* Nothing says who is at the other one, so it may be anybody. */
-START_TEST(address_that_refuses_is_unknown)
+TEST(masters, address_that_refuses_is_unknown)
 {
     fake_dns_answer("127.0.0.2 127.0.0.5");
     redlock *client = open_client("off");
@@ -128,9 +126,8 @@ START_TEST(address_that_refuses_is_unknown)
     expect_vote(client);
     redlock_close(client);
 }
-END_TEST
 
-START_TEST(name_that_has_one_address_again_votes)
+TEST(masters, name_that_has_one_address_again_votes)
 {
     fake_dns_answer("127.0.0.2 127.0.0.3");
     redlock *client = open_client("off");
@@ -139,9 +136,8 @@ START_TEST(name_that_has_one_address_again_votes)
     expect_vote(client);
     redlock_close(client);
 }
-END_TEST
 
-START_TEST(more_addresses_than_can_be_asked_have_no_vote)
+TEST(masters, more_addresses_than_can_be_asked_have_no_vote)
 {
     lead(0, "127.0.0.2 127.0.0.12 127.0.0.13 127.0.0.14 127.0.0.15 127.0.0.16 127.0.0.17 "
             "127.0.0.18 127.0.0.19");
@@ -154,7 +150,6 @@ START_TEST(more_addresses_than_can_be_asked_have_no_vote)
     expect_vote(client);
     redlock_close(client);
 }
-END_TEST
 
 static unsigned connections(void)
 {
@@ -167,7 +162,7 @@ static unsigned connections(void)
 }
 
 /* The usual address of IPv6 beside one of IPv4 may lead nowhere, and is not asked. */
-START_TEST(one_address_of_each_family_costs_nothing)
+TEST(masters, one_address_of_each_family_costs_nothing, .rows = 2)
 {
     static const char *const answers[] = {"127.0.0.2", "::1 127.0.0.2"};
     fake_dns_answer(answers[_i]);
@@ -177,20 +172,5 @@ START_TEST(one_address_of_each_family_costs_nothing)
     ck_assert_uint_eq(connections() - before, 2); /* the client's, and the last question's */
     redlock_close(client);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("two_addresses");
-    TCase *real = tcase_create("masters");
-    tcase_set_timeout(real, 60);
-    tcase_add_checked_fixture(real, start, stop);
-    tcase_add_loop_test(real, clients_behind_partition_are_never_both_holders, 1, 4);
-    tcase_add_loop_test(real, addresses_that_lead_to_one_server_have_one_vote, 2, 4);
-    tcase_add_test(real, address_that_refuses_is_unknown);
-    tcase_add_test(real, name_that_has_one_address_again_votes);
-    tcase_add_test(real, more_addresses_than_can_be_asked_have_no_vote);
-    tcase_add_loop_test(real, one_address_of_each_family_costs_nothing, 0, 2);
-    suite_add_tcase(suite, real);
-    return suite_run(suite);
-}
+CASE(masters, .timeout_s = 60, .set_up = start, .tear_down = stop)

@@ -79,7 +79,7 @@ static void expect_lock(void)
     ck_assert_int_eq(redlock_release(lock), 0);
 }
 
-START_TEST(waiter_meets_second_server)
+TEST(masters, waiter_meets_second_server)
 {
     struct told lost;
     memset(&lost, 0, sizeof(lost));
@@ -90,9 +90,8 @@ START_TEST(waiter_meets_second_server)
     expect_no_lock();
     ck_assert(wait_until(atomic_load(&lost.calls) == 1, SOON_MS)); /* it stood on one of two */
 }
-END_TEST
 
-START_TEST(second_connection_that_was_first_is_asked_whether_it_lives)
+TEST(masters, second_connection_that_was_first_is_asked_whether_it_lives)
 {
     wait_in_vain();
     proxy_lead_next(proxy, &masters->node[1].unix_at);
@@ -103,10 +102,9 @@ START_TEST(second_connection_that_was_first_is_asked_whether_it_lives)
     ck_assert_msg(wait_until(has_no_vote(), 3000), "%s", text);
     expect_no_lock();
 }
-END_TEST
 
 /* A balancer that leads there in turns is seen by each new connection. */
-START_TEST(balancer_has_no_vote_for_as_long_as_it_leads_to_two)
+TEST(masters, balancer_has_no_vote_for_as_long_as_it_leads_to_two)
 {
     proxy_take_turns(proxy, &masters->node[1].unix_at);
     wait_in_vain();
@@ -117,9 +115,8 @@ START_TEST(balancer_has_no_vote_for_as_long_as_it_leads_to_two)
         pause_ms(50);
     }
 }
-END_TEST
 
-START_TEST(name_that_was_moved_votes_again_after_max_ttl)
+TEST(masters, name_that_was_moved_votes_again_after_max_ttl)
 {
     wait_in_vain();
     proxy_lead_next(proxy, &masters->node[1].unix_at); /* the former one lives on */
@@ -130,9 +127,8 @@ START_TEST(name_that_was_moved_votes_again_after_max_ttl)
     ck_assert_int_ge(now_ms() - found_ms, 1000);
     expect_lock();
 }
-END_TEST
 
-START_TEST(server_that_is_restarted_is_one)
+TEST(masters, server_that_is_restarted_is_one)
 {
     for (int i = 0; i < 4; i++) {
         wait_in_vain();
@@ -143,19 +139,5 @@ START_TEST(server_that_is_restarted_is_one)
         ck_assert_uint_eq(atomic_load(&found), 0);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("two_servers");
-    TCase *real = tcase_create("masters");
-    tcase_set_timeout(real, 90);
-    tcase_add_checked_fixture(real, start, stop);
-    tcase_add_test(real, waiter_meets_second_server);
-    tcase_add_test(real, second_connection_that_was_first_is_asked_whether_it_lives);
-    tcase_add_test(real, balancer_has_no_vote_for_as_long_as_it_leads_to_two);
-    tcase_add_test(real, name_that_was_moved_votes_again_after_max_ttl);
-    tcase_add_test(real, server_that_is_restarted_is_one);
-    suite_add_tcase(suite, real);
-    return suite_run(suite);
-}
+CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)

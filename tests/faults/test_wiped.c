@@ -46,7 +46,7 @@ static void expect_no_secret(void)
     ck_assert_uint_eq(atomic_load(&told), 0);
 }
 
-START_TEST(password_in_freed_memory_is_seen)
+TEST(wiped, password_in_freed_memory_is_seen)
 {
     static char secret[] = SECRET;
     watch();
@@ -56,7 +56,6 @@ START_TEST(password_in_freed_memory_is_seen)
     atomic_store(&watched, false);
     ck_assert_uint_eq(atomic_load(&told), 1);
 }
-END_TEST
 
 static struct masters *masters;
 
@@ -80,7 +79,7 @@ static const char *list_with_passwords(void)
 }
 
 /* It logs in, and again; waits, and so listens; and is closed. */
-START_TEST(client_leaves_no_password_behind)
+TEST(wiped, client_leaves_no_password_behind)
 {
     redlock_lock *other = NULL;
     masters = masters_start(3, NULL);
@@ -103,7 +102,6 @@ START_TEST(client_leaves_no_password_behind)
     expect_no_secret();
     masters_stop(masters);
 }
-END_TEST
 
 /* Send logins until the socket has no room for one: it stands in the session's own buffer. */
 static struct rl_tls *tls_holding(struct tls_pair *pair)
@@ -125,7 +123,7 @@ static bool holds_secret(const struct rl_tls *tls)
     return memmem(tls->held, sizeof(tls->held), SECRET, sizeof(SECRET) - 1) != NULL;
 }
 
-START_TEST(login_that_tls_held_is_wiped)
+TEST(wiped, login_that_tls_held_is_wiped, .rows = 2)
 {
     static char heard[16384];
     struct tls_pair pair;
@@ -143,16 +141,5 @@ START_TEST(login_that_tls_held_is_wiped)
     tls_pair_end(&pair);
     expect_no_secret();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("wiped");
-    TCase *tcase = tcase_create("wiped");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, password_in_freed_memory_is_seen);
-    tcase_add_test(tcase, client_leaves_no_password_behind);
-    tcase_add_loop_test(tcase, login_that_tls_held_is_wiped, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(wiped, .timeout_s = 60)

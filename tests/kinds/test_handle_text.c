@@ -87,7 +87,7 @@ static void round_trip(const struct rl_handle *handle)
 }
 
 /* The form is for other processes, of other versions too: it must not change unnoticed. */
-START_TEST(text_is_documented_one)
+TEST(whole, text_is_documented_one)
 {
     static const char expected[] =
         "rl4AAUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTAAAAAAAAAAA"
@@ -97,9 +97,8 @@ START_TEST(text_is_documented_one)
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
     ck_assert_str_eq(text, expected);
 }
-END_TEST
 
-START_TEST(text_of_other_kinds_is_documented_one)
+TEST(whole, text_of_other_kinds_is_documented_one)
 {
     static const char expected[] =
         "rl4CQUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTAAAAAAAAAAA"
@@ -109,10 +108,9 @@ START_TEST(text_of_other_kinds_is_documented_one)
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
     ck_assert_str_eq(text, expected);
 }
-END_TEST
 
 /* Every kind, with the longest of everything too. */
-START_TEST(every_kind_there_and_back)
+TEST(whole, every_kind_there_and_back, .rows = RL_ROWS)
 {
     static char bytes[REDLOCK_NAMES_MAX][REDLOCK_NAME_MAX / REDLOCK_NAMES_MAX];
     redlock_bytes names[REDLOCK_NAMES_MAX];
@@ -141,9 +139,8 @@ START_TEST(every_kind_there_and_back)
     }
     round_trip(&handle);
 }
-END_TEST
 
-START_TEST(there_and_back)
+TEST(whole, there_and_back)
 {
     static const char bytes[] = "a\0b\n \xff{}\"'\\$\0";
     struct rl_handle handle = sample("0123456789abcdef:host:42", "orders:42", 9);
@@ -162,11 +159,10 @@ START_TEST(there_and_back)
     handle.n = 1;
     round_trip(&handle);
 }
-END_TEST
 
 /* Every length of a name, and tokens of every length, so that every remainder of three and
  * both limits are met. */
-START_TEST(all_lengths)
+TEST(whole, all_lengths)
 {
     static struct rl_handle handle;
     struct rl_prng prng;
@@ -191,9 +187,8 @@ START_TEST(all_lengths)
     handle.token[RL_TOKEN_MAX] = '\0';
     round_trip(&handle);
 }
-END_TEST
 
-START_TEST(place_that_is_too_small)
+TEST(whole, place_that_is_too_small)
 {
     for (size_t name_len = 1; name_len <= 3; name_len++) {
         struct rl_handle handle = sample("token", "abc", name_len);
@@ -215,7 +210,6 @@ START_TEST(place_that_is_too_small)
         }
     }
 }
-END_TEST
 
 static const char *const bad_boot_ids[] = {
     "",
@@ -228,14 +222,13 @@ static const char *const bad_boot_ids[] = {
     "------------------------------------",
 };
 
-START_TEST(boot_id_that_is_none)
+TEST(whole, boot_id_that_is_none, .rows = ROWS(bad_boot_ids))
 {
     char text[REDLOCK_HANDLE_MAX];
     struct rl_handle handle = sample("token", "name", 4);
     snprintf(handle.boot_id, sizeof(handle.boot_id), "%s", bad_boot_ids[_i]);
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), REDLOCK_EINVAL);
 }
-END_TEST
 
 /* ---- damage ---------------------------------------------------------------------------- */
 
@@ -249,7 +242,7 @@ static void refused(const char *text)
         ck_abort_msg("%d: %s", code, text);
 }
 
-START_TEST(every_cut)
+TEST(damaged, every_cut, .rows = 2)
 {
     for (size_t name_len = 1; name_len <= 3; name_len++) {
         struct rl_handle handle = sample_form(_i, "0123:me", "abc", name_len);
@@ -261,9 +254,8 @@ START_TEST(every_cut)
         }
     }
 }
-END_TEST
 
-START_TEST(every_cut_at_front)
+TEST(damaged, every_cut_at_front, .rows = 2)
 {
     struct rl_handle handle = sample_form(_i, "0123:me", "abc", 3);
     char text[REDLOCK_HANDLE_MAX];
@@ -271,9 +263,8 @@ START_TEST(every_cut_at_front)
     for (size_t at = 1; at <= strlen(text); at++)
         refused(text + at);
 }
-END_TEST
 
-START_TEST(every_changed_byte)
+TEST(damaged, every_changed_byte, .rows = 2)
 {
     for (size_t name_len = 1; name_len <= 3; name_len++) {
         struct rl_handle handle = sample_form(_i, "0123:me", "abc", name_len);
@@ -292,10 +283,9 @@ START_TEST(every_changed_byte)
         }
     }
 }
-END_TEST
 
 /* A byte too many, wherever it stands (a line's end, a quote, a digit twice). */
-START_TEST(every_byte_too_many)
+TEST(damaged, every_byte_too_many, .rows = 2)
 {
     struct rl_handle handle = sample_form(_i, "0123:me", "abc", 3);
     char text[REDLOCK_HANDLE_MAX], more[REDLOCK_HANDLE_MAX + 1];
@@ -311,10 +301,9 @@ START_TEST(every_byte_too_many)
         }
     }
 }
-END_TEST
 
 /* From below the longest that a handle can have to far beyond. */
-START_TEST(text_without_end)
+TEST(damaged, text_without_end, .rows = 2)
 {
     for (size_t len = 5600; len < (1 << 20); len += len < 5700 ? 1 : len / 3) {
         char *text = malloc(len + 1);
@@ -326,7 +315,6 @@ START_TEST(text_without_end)
         free(text);
     }
 }
-END_TEST
 
 /* ---- whole texts that are no handles --------------------------------------------------- */
 
@@ -390,16 +378,15 @@ static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
 }
 
 /* Those of version 0.1.0 do not tell which clock they are timed by. */
-START_TEST(text_of_before_is_refused)
+TEST(damaged, text_of_before_is_refused)
 {
     refused("rl1AAUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABnRva29yZGVyc4nq0q0");
     refused("rl2CQUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABghyZWVudHJhbnR0b2tv"
             "cmRlcnNjbGllbnQ6N82iZGM");
 }
-END_TEST
 
 /* Too short for what every handle has, and the sum is right. */
-START_TEST(short_and_whole)
+TEST(damaged, short_and_whole)
 {
     for (size_t len = 0; len <= 37 + 8 + 8 + 8 + 4; len++) {
         unsigned char bytes[80];
@@ -407,10 +394,9 @@ START_TEST(short_and_whole)
         ck_assert_int_eq(decode_bytes(bytes, len), REDLOCK_EHANDLE);
     }
 }
-END_TEST
 
 /* More masters than there can be, and the sum is right. */
-START_TEST(too_many_masters)
+TEST(damaged, too_many_masters)
 {
     static struct rl_handle handle;
     static unsigned char bytes[8192];
@@ -425,9 +411,8 @@ START_TEST(too_many_masters)
                          n <= REDLOCK_NODES_MAX ? 0 : REDLOCK_EHANDLE);
     }
 }
-END_TEST
 
-START_TEST(masters_in_common_are_counted)
+TEST(damaged, masters_in_common_are_counted)
 {
     static const uint32_t marks[] = {5, 7, 0, 0xfedcba98, 0x01020304};
     struct rl_handle handle = sample("t", "n", 1);
@@ -437,9 +422,8 @@ START_TEST(masters_in_common_are_counted)
     ck_assert_uint_eq(rl_handle_shared(&handle, marks, 5), 1);
     ck_assert_uint_eq(rl_handle_shared(&handle, marks, 4), 0);
 }
-END_TEST
 
-START_TEST(fields_that_cannot_be)
+TEST(damaged, fields_that_cannot_be)
 {
     static char filler[6000];
     memset(filler, 'f', sizeof(filler));
@@ -465,7 +449,6 @@ START_TEST(fields_that_cannot_be)
     ck_assert_int_eq(decode_fields(1000, 3, 4, "t\0kname", 7), REDLOCK_EHANDLE);
     ck_assert_int_eq(decode_fields(1000, 3, 4, "tokn\0me", 7), 0); /* in a name it may be */
 }
-END_TEST
 
 static uint64_t fencing_token; /* of what decode_kind() makes */
 
@@ -507,7 +490,7 @@ static int decode_kind(const char *kind, unsigned kind_len, const char *owner,
 }
 
 /* Below 2^53, and none for a kind that has none. */
-START_TEST(fencing_tokens_that_cannot_be)
+TEST(damaged, fencing_tokens_that_cannot_be)
 {
     static const struct {
         const char *kind;
@@ -529,17 +512,15 @@ START_TEST(fencing_tokens_that_cannot_be)
         ck_assert_msg(result == cases[i].result, "%zu: %d", i, result);
     }
 }
-END_TEST
 
-START_TEST(fencing_token_there_and_back)
+TEST(damaged, fencing_token_there_and_back)
 {
     struct rl_handle handle = sample("tok", "orders", 6);
     handle.fencing_token = UINT64_C(1) << 52 | 0x1234567;
     round_trip(&handle);
 }
-END_TEST
 
-START_TEST(kinds_that_cannot_be)
+TEST(damaged, kinds_that_cannot_be)
 {
     static char filler[RL_NAMES_BYTES_MAX + 1];
     char long_owner[RL_OWNER_MAX + 2];
@@ -573,9 +554,8 @@ START_TEST(kinds_that_cannot_be)
     ck_assert_int_eq(decode_kind("several", 7, "", 0, "\0\1o\0\0\1n\0", 8), REDLOCK_EHANDLE);
     ck_assert_int_eq(decode_kind("several", 7, "", 0, "n", 1), REDLOCK_EHANDLE);
 }
-END_TEST
 
-START_TEST(token_that_is_too_long)
+TEST(whole, token_that_is_too_long, .signal = SIGABRT)
 {
     static struct rl_handle handle;
     char text[REDLOCK_HANDLE_MAX];
@@ -583,47 +563,12 @@ START_TEST(token_that_is_too_long)
     handle.token_len = RL_TOKEN_MAX + 1;
     rl_handle_encode(&handle, text, sizeof(text));
 }
-END_TEST
 
-START_TEST(name_that_is_too_long)
+TEST(whole, name_that_is_too_long, .signal = SIGABRT)
 {
     static struct rl_handle handle;
     char text[REDLOCK_HANDLE_MAX];
     handle = sample("t", "n", 1);
     handle.name_len = RL_NAMES_BYTES_MAX + 1;
     rl_handle_encode(&handle, text, sizeof(text));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("handle");
-    TCase *whole = tcase_create("whole");
-    tcase_add_test(whole, text_is_documented_one);
-    tcase_add_test(whole, there_and_back);
-    tcase_add_test(whole, text_of_other_kinds_is_documented_one);
-    tcase_add_loop_test(whole, every_kind_there_and_back, 0, RL_ROWS);
-    tcase_add_test(whole, all_lengths);
-    tcase_add_test(whole, place_that_is_too_small);
-    tcase_add_loop_test(whole, boot_id_that_is_none, 0,
-                        (int)(sizeof(bad_boot_ids) / sizeof(bad_boot_ids[0])));
-    tcase_add_test_raise_signal(whole, token_that_is_too_long, SIGABRT);
-    tcase_add_test_raise_signal(whole, name_that_is_too_long, SIGABRT);
-    suite_add_tcase(suite, whole);
-    TCase *damaged = tcase_create("damaged");
-    tcase_add_loop_test(damaged, every_cut, 0, 2);
-    tcase_add_loop_test(damaged, every_cut_at_front, 0, 2);
-    tcase_add_loop_test(damaged, every_changed_byte, 0, 2);
-    tcase_add_loop_test(damaged, every_byte_too_many, 0, 2);
-    tcase_add_loop_test(damaged, text_without_end, 0, 2);
-    tcase_add_test(damaged, text_of_before_is_refused);
-    tcase_add_test(damaged, short_and_whole);
-    tcase_add_test(damaged, fields_that_cannot_be);
-    tcase_add_test(damaged, too_many_masters);
-    tcase_add_test(damaged, masters_in_common_are_counted);
-    tcase_add_test(damaged, kinds_that_cannot_be);
-    tcase_add_test(damaged, fencing_tokens_that_cannot_be);
-    tcase_add_test(damaged, fencing_token_there_and_back);
-    suite_add_tcase(suite, damaged);
-    return suite_run(suite);
 }

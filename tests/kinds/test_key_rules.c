@@ -124,7 +124,7 @@ static void add_keys(const char *name, const char *const parts[], unsigned part_
 
 static const char *const owner_parts[] = {"o", ":", "}", "{", "write", "a"};
 
-START_TEST(no_two_names_have_key_in_common)
+TEST(key_rules, no_two_names_have_key_in_common, .rows = 2)
 {
     static const char *const structure[] = {"a", "o", ":", "{", "}"};
     static const char *const words[] = {
@@ -153,7 +153,6 @@ START_TEST(no_two_names_have_key_in_common)
     expect_no_key_in_common();
     free(keys);
 }
-END_TEST
 
 /* ---- what is refused, and no more ------------------------------------------------------- */
 
@@ -180,13 +179,12 @@ static const char *const refused[] = {
     "redlock:fencing",
 };
 
-START_TEST(name_that_is_another_locks_key_is_refused)
+TEST(key_rules, name_that_is_another_locks_key_is_refused, .rows = ROWS(refused))
 {
     const char *why = clash(refused[_i]);
     ck_assert_ptr_nonnull(why);
     ck_assert_uint_lt(strlen(why), 224);
 }
-END_TEST
 
 static const char *const allowed[] = {
     "orders:42",
@@ -217,13 +215,12 @@ static const char *const allowed[] = {
     "x:redlock:marker",
 };
 
-START_TEST(other_names_are_not)
+TEST(key_rules, other_names_are_not, .rows = ROWS(allowed))
 {
     ck_assert_ptr_null(clash(allowed[_i]));
 }
-END_TEST
 
-START_TEST(owners_of_leases_have_one_colon_at_most)
+TEST(key_rules, owners_of_leases_have_one_colon_at_most)
 {
     static const int kinds[] = {REDLOCK_PLAIN,  REDLOCK_REENTRANT, REDLOCK_FAIR, REDLOCK_READ,
                                 REDLOCK_WRITE, RL_ROW_QREAD,      RL_ROW_QWRITE};
@@ -238,19 +235,5 @@ START_TEST(owners_of_leases_have_one_colon_at_most)
         ck_assert(may_own(kinds[i], "x", "{b"));
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("key_rules");
-    TCase *tcase = tcase_create("key_rules");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, no_two_names_have_key_in_common, 0, 2);
-    tcase_add_loop_test(tcase, name_that_is_another_locks_key_is_refused, 0,
-                        (int)(sizeof(refused) / sizeof(refused[0])));
-    tcase_add_loop_test(tcase, other_names_are_not, 0,
-                        (int)(sizeof(allowed) / sizeof(allowed[0])));
-    tcase_add_test(tcase, owners_of_leases_have_one_colon_at_most);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(key_rules, .timeout_s = 120)

@@ -47,26 +47,24 @@ static void expect_key(char letter, const struct rl_target *target, const char *
     ck_assert_mem_eq(key, wanted, len);
 }
 
-START_TEST(letter_is_key)
+TEST(key, letter_is_key, .rows = KEYS)
 {
     struct rl_target plain = target_of("a b", 3, "u:7");
     struct rl_target braced = target_of("x{a}", 4, "u:7");
     expect_key(keys[_i].letter, &plain, keys[_i].plain);
     expect_key(keys[_i].letter, &braced, keys[_i].braced);
 }
-END_TEST
 
 /* A brace counts wherever it stands, and alone. */
-START_TEST(one_brace_is_enough)
+TEST(key, one_brace_is_enough)
 {
     struct rl_target target = target_of("ab{", 3, "");
     expect_key('c', &target, "redisson_lock__channel:ab{");
     target = target_of("ab}", 3, "");
     expect_key('c', &target, "redisson_lock__channel:{ab}}");
 }
-END_TEST
 
-START_TEST(names_are_bytes)
+TEST(key, names_are_bytes)
 {
     char key[RL_KEY_MAX];
     struct rl_target target = target_of("a\0{b", 4, "");
@@ -74,10 +72,9 @@ START_TEST(names_are_bytes)
     ck_assert_uint_eq(rl_key_text('C', &target, key), sizeof(wanted) - 1);
     ck_assert_mem_eq(key, wanted, sizeof(wanted) - 1);
 }
-END_TEST
 
 /* The longest name and owner have room. */
-START_TEST(longest_key_fits)
+TEST(key, longest_key_fits)
 {
     static char name[REDLOCK_NAME_MAX], owner[RL_OWNER_MAX + 1];
     char key[RL_KEY_MAX];
@@ -91,17 +88,4 @@ START_TEST(longest_key_fits)
         longest = len > longest ? len : longest;
     }
     ck_assert_uint_gt(longest, REDLOCK_NAME_MAX + RL_OWNER_MAX);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("key");
-    TCase *tcase = tcase_create("key");
-    tcase_add_loop_test(tcase, letter_is_key, 0, KEYS);
-    tcase_add_test(tcase, one_brace_is_enough);
-    tcase_add_test(tcase, names_are_bytes);
-    tcase_add_test(tcase, longest_key_fits);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -39,7 +39,7 @@ static const struct rl_script *script_of(enum rl_verb verb)
     return &rl_kind(any ? RL_ROW_ANY : RL_ROW_PLAIN)->script[verb];
 }
 
-START_TEST(every_verb_has_script)
+TEST(plain, every_verb_has_script, .rows = VERBS)
 {
     const struct rl_script *script = script_of(verbs[_i].verb);
     ck_assert_int_eq(VERBS, RL_VERBS);
@@ -47,16 +47,14 @@ START_TEST(every_verb_has_script)
     ck_assert_str_eq(script->keys, verbs[_i].keys);
     ck_assert_str_eq(script->args, verbs[_i].args);
 }
-END_TEST
 
 /* The core knows one way to acquire. */
-START_TEST(waiting_is_acquiring_for_core)
+TEST(plain, waiting_is_acquiring_for_core, .rows = VERBS)
 {
     enum rl_verb verb = verbs[_i].verb;
     ck_assert_int_eq(rl_verb_of(verb), verb == RL_ACQUIRE_OR_QUEUE ? RL_ACQUIRE : verb);
     ck_assert_int_eq(rl_verb_takes(rl_verb_of(verb)), verbs[_i].takes);
 }
-END_TEST
 
 /* The script without its comments, which all are lines of their own. */
 static const char *code_of(enum rl_verb verb)
@@ -113,7 +111,7 @@ static const char *outside_functions(const char *code)
 
 /* The keys and arguments that the table promises are those that the script uses; every script
  * starts its answers with the nonce. */
-START_TEST(scripts_use_all_keys_and_arguments_of_table)
+TEST(plain, scripts_use_all_keys_and_arguments_of_table, .rows = VERBS)
 {
     const struct rl_script *script = script_of(verbs[_i].verb);
     const char *code = code_of(verbs[_i].verb);
@@ -126,10 +124,9 @@ START_TEST(scripts_use_all_keys_and_arguments_of_table)
                   strncmp(answer, "return not_ours(KEYS[", 21) == 0 ||
                   strncmp(answer, "return ARGV[1]\n", 15) == 0);
 }
-END_TEST
 
 /* CE19: nothing but force deletes a key whose value it has not compared. */
-START_TEST(ce19_release_compares_token)
+TEST(plain, ce19_release_compares_token)
 {
     static const struct {
         enum rl_verb verb;
@@ -152,10 +149,9 @@ START_TEST(ce19_release_compares_token)
         ck_assert(deletes > then && strstr(deletes + 1, "'DEL'") == NULL);
     }
 }
-END_TEST
 
 /* What kind.h says of channels and kept locks is what the scripts do. */
-START_TEST(scripts_know_prefixes)
+TEST(plain, scripts_know_prefixes)
 {
     static const enum rl_verb waking[] = {RL_RELEASE, RL_FORCE, RL_DEQUEUE};
     for (unsigned i = 0; i < sizeof(waking) / sizeof(waking[0]); i++) {
@@ -167,9 +163,8 @@ START_TEST(scripts_know_prefixes)
     ck_assert_ptr_nonnull(
         strstr(code_of(RL_ACQUIRE_OR_QUEUE), "'" RL_RESERVED_PREFIX "' .. ARGV[4]"));
 }
-END_TEST
 
-START_TEST(unknown_kinds)
+TEST(plain, unknown_kinds)
 {
     static const int unknown[] = {-1, RL_ROWS, 100, INT_MIN, INT_MAX};
     ck_assert_str_eq(rl_kind(REDLOCK_PLAIN)->name, "plain");
@@ -178,9 +173,8 @@ START_TEST(unknown_kinds)
     ck_assert_ptr_null(rl_kind_on(-1, 1));
     ck_assert_ptr_null(rl_kind_on(REDLOCK_WRITE + 1, 1));
 }
-END_TEST
 
-START_TEST(only_promised_shape_fits)
+TEST(plain, only_promised_shape_fits, .rows = VERBS)
 {
     for (unsigned bits = 0; bits < 16; bits++) {
         struct rl_answer answer = {
@@ -198,10 +192,9 @@ START_TEST(only_promised_shape_fits)
                              answer.with_details == verbs[_i].details);
     }
 }
-END_TEST
 
 /* Who must not delete what is no lock is told what it is; to look is never refused. */
-START_TEST(data_is_named_before_deletion)
+TEST(plain, data_is_named_before_deletion)
 {
     struct rl_answer answer = {.code = RL_REPLY_WRONGTYPE, .with_holder = true};
     ck_assert(rl_kind_answer_fits(RL_FORCE, false, &answer));
@@ -214,13 +207,12 @@ START_TEST(data_is_named_before_deletion)
         .code = RL_REPLY_WRONGTYPE, .with_holder = true, .with_details = true};
     ck_assert(!rl_kind_answer_fits(RL_INSPECT, false, &answer));
 }
-END_TEST
 
 #define RANDOM "0123456789abcdef0123456789abcdef" /* of a token */
 
 /* Tokens of ours, and locks kept for a waiter, are released with a message; what peers write
  * is not. */
-START_TEST(which_holders_wake)
+TEST(plain, which_holders_wake)
 {
     static const struct {
         const char *holder;
@@ -256,22 +248,4 @@ START_TEST(which_holders_wake)
                       holders[i].holder);
         free(holder);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("kind");
-    TCase *tcase = tcase_create("plain");
-    tcase_add_loop_test(tcase, every_verb_has_script, 0, VERBS);
-    tcase_add_loop_test(tcase, waiting_is_acquiring_for_core, 0, VERBS);
-    tcase_add_loop_test(tcase, scripts_use_all_keys_and_arguments_of_table, 0, VERBS);
-    tcase_add_test(tcase, ce19_release_compares_token);
-    tcase_add_test(tcase, scripts_know_prefixes);
-    tcase_add_test(tcase, unknown_kinds);
-    tcase_add_loop_test(tcase, only_promised_shape_fits, 0, VERBS);
-    tcase_add_test(tcase, data_is_named_before_deletion);
-    tcase_add_test(tcase, which_holders_wake);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

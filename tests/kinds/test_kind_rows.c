@@ -16,7 +16,7 @@ static bool is_lock(const struct rl_kind *kind)
     return kind && kind->script[RL_ACQUIRE].name;
 }
 
-START_TEST(every_kind_has_verbs_of_lock)
+TEST(rows, every_kind_has_verbs_of_lock, .rows = RL_ROWS)
 {
     static const enum rl_verb needed[] = {RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
                                           RL_EXTEND_OR_SET, RL_RELEASE};
@@ -36,16 +36,14 @@ START_TEST(every_kind_has_verbs_of_lock)
     }
     ck_assert(strpbrk(kind->script[RL_RELEASE].args, "kK"));
 }
-END_TEST
 
-START_TEST(kinds_have_names_of_their_own)
+TEST(rows, kinds_have_names_of_their_own, .rows = RL_ROWS)
 {
     for (int other = 0; other < _i; other++)
         ck_assert_str_ne(rl_kind(other)->name, rl_kind(_i)->name);
 }
-END_TEST
 
-START_TEST(scripts_are_given_all_arguments_that_they_use)
+TEST(rows, scripts_are_given_all_arguments_that_they_use, .rows = RL_ROWS)
 {
     const struct rl_kind *kind = rl_kind(_i);
     for (int verb = 0; kind && verb < RL_VERBS; verb++) {
@@ -58,9 +56,8 @@ START_TEST(scripts_are_given_all_arguments_that_they_use)
         }
     }
 }
-END_TEST
 
-START_TEST(scripts_are_ascii_and_fit_request)
+TEST(rows, scripts_are_ascii_and_fit_request, .rows = RL_ROWS)
 {
     const struct rl_kind *kind = rl_kind(_i);
     for (int verb = 0; kind && verb < RL_VERBS; verb++) {
@@ -75,17 +72,4 @@ START_TEST(scripts_are_ascii_and_fit_request)
         len += keys * (RL_KEY_MAX + 16) + (2 + strlen(script->args)) * (RL_OWNER_MAX + 16) + 64;
         ck_assert_msg(len < RL_REQUEST_MAX, "%s: %zu bytes", script->name, len);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("kind_rows");
-    TCase *tcase = tcase_create("rows");
-    tcase_add_loop_test(tcase, every_kind_has_verbs_of_lock, 0, RL_ROWS);
-    tcase_add_loop_test(tcase, kinds_have_names_of_their_own, 0, RL_ROWS);
-    tcase_add_loop_test(tcase, scripts_are_given_all_arguments_that_they_use, 0, RL_ROWS);
-    tcase_add_loop_test(tcase, scripts_are_ascii_and_fit_request, 0, RL_ROWS);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -58,7 +58,7 @@ enum { ALL_VERBS = sizeof(all_verbs) / sizeof(all_verbs[0]) };
 
 /* Who may not look can't say whose it is: with "another's" a release would be done, and the
  * names be kept for their whole lease. */
-START_TEST(user_without_right_to_look_is_not_told_of_other_holder)
+TEST(denied, user_without_right_to_look_is_not_told_of_other_holder, .rows = ALL_VERBS)
 {
     static const char *const rules[] = {"~*", "&*", "-get", NULL};
     struct talk restricted;
@@ -71,10 +71,9 @@ START_TEST(user_without_right_to_look_is_not_told_of_other_holder)
     }
     talk_close(&restricted);
 }
-END_TEST
 
 /* Data that stands under one of the names is not ours, and the other name is. */
-START_TEST(data_under_one_of_names_is_no_error)
+TEST(denied, data_under_one_of_names_is_no_error)
 {
     ck_assert_int_eq(run(&talk_here, RL_ROW_SEVERAL, RL_ACQUIRE, "mine").yes, 1);
     talk_do(&talk_here, "DEL", "m", (char *)NULL);
@@ -94,12 +93,11 @@ START_TEST(data_under_one_of_names_is_no_error)
     told = run(&talk_here, RL_ROW_SEVERAL, RL_ACQUIRE_OR_QUEUE, "new");
     ck_assert(told.type == '*' && told.parts == 5 && told.yes == RL_REPLY_WRONGTYPE);
 }
-END_TEST
 
 /* ---- another kind ----------------------------------------------------------------------- */
 
 /* A plain lock's name: by the type alone, which looks no further. */
-START_TEST(which_locks_look_so_is_told)
+TEST(denied, which_locks_look_so_is_told)
 {
     static const struct {
         const char *words[3], *what;
@@ -120,10 +118,9 @@ START_TEST(which_locks_look_so_is_told)
         ck_assert_int_eq(number("DEL", "k"), 1);
     }
 }
-END_TEST
 
 /* On one master, who asks for a lock to read or to write is told which other stands there. */
-START_TEST(other_value_in_its_place_is_told)
+TEST(denied, other_value_in_its_place_is_told)
 {
     static const struct {
         const char *words[4], *ttl_ms, *what;
@@ -149,13 +146,12 @@ START_TEST(other_value_in_its_place_is_told)
         ck_assert_int_eq(number("DEL", "k"), 1);
     }
 }
-END_TEST
 
 /* ---- what somebody else lost, or wrote -------------------------------------------------- */
 
 /* The key that says which waiters are ours is evicted: those who are left are taken for
  * Redisson's, but not for ever. */
-START_TEST(queue_that_lost_whose_it_is_still_ends)
+TEST(denied, queue_that_lost_whose_it_is_still_ends)
 {
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE, "mine").yes, 1);
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "dies").place, 0);
@@ -166,10 +162,9 @@ START_TEST(queue_that_lost_whose_it_is_still_ends)
     ck_assert_int_gt(number("PTTL", FAIR_QUEUE), 0);
     ck_assert_int_gt(number("PTTL", FAIR_TIMEOUT), 0);
 }
-END_TEST
 
 /* A score that is no time: what is asked for is done, and said to be. */
-START_TEST(score_that_is_no_time_hinders_no_release)
+TEST(denied, score_that_is_no_time_hinders_no_release)
 {
     static const char *const scores[] = {"inf", "1e300"};
     static const int rows[] = {RL_ROW_QREAD, RL_ROW_QWRITE};
@@ -183,7 +178,6 @@ START_TEST(score_that_is_no_time_hinders_no_release)
         ck_assert_int_eq(number("DEL", "k"), 1);
     }
 }
-END_TEST
 
 /* ---- no memory -------------------------------------------------------------------------- */
 
@@ -195,7 +189,7 @@ static void set_memory(const char *bytes)
 
 /* Who asks is told who has it and for how long, and that it stands in no queue; who has it
  * gives it up. */
-START_TEST(master_without_memory_answers_waiters)
+TEST(denied, master_without_memory_answers_waiters)
 {
     static const int rows[] = {RL_ROW_PLAIN, RL_ROW_REENTRANT, RL_ROW_FAIR,  RL_ROW_SEVERAL,
                                RL_ROW_READ,  RL_ROW_WRITE,     RL_ROW_QREAD, RL_ROW_QWRITE};
@@ -219,10 +213,9 @@ START_TEST(master_without_memory_answers_waiters)
         ck_assert_int_eq(talk_do(&talk_here, "DBSIZE", (char *)NULL).number, 0);
     }
 }
-END_TEST
 
 /* Also who stands in the queue already: it keeps its place, but is not heard of. */
-START_TEST(place_in_queue_outlives_want_of_memory)
+TEST(denied, place_in_queue_outlives_want_of_memory)
 {
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE, "mine").yes, 1);
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "first").place, 0);
@@ -239,23 +232,5 @@ START_TEST(place_in_queue_outlives_want_of_memory)
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "second").place, 1);
     ck_assert_int_eq(run(&talk_here, RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "third").place, 2);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("kinds_denied");
-    TCase *tcase = tcase_create("denied");
-    tcase_set_timeout(tcase, 30);
-    talk_fixtures(tcase);
-    tcase_add_loop_test(tcase, user_without_right_to_look_is_not_told_of_other_holder, 0,
-                        ALL_VERBS);
-    tcase_add_test(tcase, data_under_one_of_names_is_no_error);
-    tcase_add_test(tcase, which_locks_look_so_is_told);
-    tcase_add_test(tcase, other_value_in_its_place_is_told);
-    tcase_add_test(tcase, queue_that_lost_whose_it_is_still_ends);
-    tcase_add_test(tcase, score_that_is_no_time_hinders_no_release);
-    tcase_add_test(tcase, master_without_memory_answers_waiters);
-    tcase_add_test(tcase, place_in_queue_outlives_want_of_memory);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(denied, TALK_FIXTURES, .timeout_s = 30)

@@ -33,7 +33,7 @@ static struct rl_view view_of(const char *text, int64_t ttl_ms)
     return view;
 }
 
-START_TEST(every_state_is_known)
+TEST(read, every_state_is_known)
 {
     static const struct {
         const char *text;
@@ -56,9 +56,8 @@ START_TEST(every_state_is_known)
         ck_assert_str_eq(view.told.data, states[i].state == REDLOCK_STATE_DATA ? "list" : "");
     }
 }
-END_TEST
 
-START_TEST(holders_are_told_whole)
+TEST(read, holders_are_told_whole)
 {
     struct rl_view view =
         view_of("read-write 7 4000 20\nr 2 1500 5 alice\nw 1 -1 3 b:1\n", 5000);
@@ -74,10 +73,9 @@ START_TEST(holders_are_told_whole)
     ck_assert_int_eq(view.shown.holder[1].ttl_ms, -1);
     ck_assert_uint_eq(view.shown.holder[1].owner_len, 3);
 }
-END_TEST
 
 /* An owner is bytes: lines, numbers and NULs in it are its own. */
-START_TEST(owners_are_any_bytes)
+TEST(read, owners_are_any_bytes)
 {
     static const char text[] = "reentrant 0 0 1\nx 1 9 12 a\nx 9 9 1 \0\n\n";
     struct rl_view view;
@@ -86,9 +84,8 @@ START_TEST(owners_are_any_bytes)
     ck_assert_uint_eq(view.shown.holder[0].owner_len, 12);
     ck_assert_mem_eq(view.shown.holder[0].owner, "a\nx 9 9 1 \0\n", 13); /* and a NUL behind */
 }
-END_TEST
 
-START_TEST(longest_owner_fits)
+TEST(read, longest_owner_fits)
 {
     char text[512], owner[RL_OWNER_MAX + 2];
     struct rl_view view;
@@ -99,10 +96,9 @@ START_TEST(longest_owner_fits)
         ck_assert_int_eq(reads(text, (size_t)used, 9, &view), len <= RL_OWNER_MAX);
     }
 }
-END_TEST
 
 /* What is kept for a waiter is held by nobody; who has it for ever is no waiter. */
-START_TEST(reserved_lock_is_not_held)
+TEST(read, reserved_lock_is_not_held)
 {
     static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_RESERVED_PREFIX "ab\n";
     struct rl_view view = view_of(kept, 20);
@@ -111,9 +107,8 @@ START_TEST(reserved_lock_is_not_held)
     ck_assert_uint_eq(view.shown.count, 0);
     ck_assert_int_eq(view_of(kept, -1).told.state, REDLOCK_STATE_PLAIN);
 }
-END_TEST
 
-START_TEST(nothing_else_is_read)
+TEST(read, nothing_else_is_read)
 {
     static const char *const texts[] = {
         "",
@@ -159,10 +154,9 @@ START_TEST(nothing_else_is_read)
         ck_assert_msg(!reads(texts[i], strlen(texts[i]), 9, &view), "'%s'", texts[i]);
     }
 }
-END_TEST
 
 /* Every text that is cut short is refused, and so is one with more holders than are told. */
-START_TEST(truncated_text_is_refused)
+TEST(read, truncated_text_is_refused)
 {
     char text[8192];
     size_t len = (size_t)snprintf(text, sizeof(text), "read-write 3 0 99\n");
@@ -182,7 +176,6 @@ START_TEST(truncated_text_is_refused)
     len += (size_t)snprintf(text + len, sizeof(text) - len, "r 1 9 1 x\n");
     ck_assert(!reads(text, len, 9, &view));
 }
-END_TEST
 
 /* ---- together --------------------------------------------------------------------------- */
 
@@ -208,7 +201,7 @@ static const redlock_lock_info *agree(unsigned nodes, const char *const texts[],
     agree(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                              \
           (const char *[]){__VA_ARGS__}, ttl_ms)
 
-START_TEST(of_one_master_all_is_agreed)
+TEST(together, of_one_master_all_is_agreed)
 {
     const redlock_lock_info *one = AGREE(50, "read-write 4 30 9\nr 2 40 1 a\nr 1 50 1 b\n");
     ck_assert_uint_eq(all.sum.answered, 1);
@@ -221,10 +214,9 @@ START_TEST(of_one_master_all_is_agreed)
     ck_assert_uint_eq(all.agreed.holder[0].count, 2);
     ck_assert_str_eq(all.agreed.holder[1].owner, "b");
 }
-END_TEST
 
 /* Of three, a hold counts that two of them have; what they say of it may differ. */
-START_TEST(majority_counts_hold_of_two_views_in_three)
+TEST(together, majority_counts_hold_of_two_views_in_three)
 {
     const redlock_lock_info *two =
         AGREE(100, "reentrant 1 0 1\nx 2 90 1 a\n", "reentrant 5 0 1\nx 3 70 1 a\n",
@@ -235,9 +227,8 @@ START_TEST(majority_counts_hold_of_two_views_in_three)
     ck_assert_int_eq(all.agreed.holder[0].ttl_ms, 80);
     ck_assert_uint_eq(two->waiting, 2);
 }
-END_TEST
 
-START_TEST(minority_is_not_shown)
+TEST(together, minority_is_not_shown)
 {
     const redlock_lock_info *view =
         AGREE(100, "read-write 0 0 2\nr 1 90 1 a\nr 1 90 1 b\n",
@@ -254,9 +245,8 @@ START_TEST(minority_is_not_shown)
     ck_assert_uint_eq(all.agreed.count, 0);
     ck_assert_uint_eq(view->holders, 0);
 }
-END_TEST
 
-START_TEST(states_are_agreed_on_too)
+TEST(together, states_are_agreed_on_too)
 {
     static const char data[] = "data 0 0 0\nlist\n", free_[] = "free 0 0 0\n";
     static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_RESERVED_PREFIX "ab\n";
@@ -274,9 +264,8 @@ START_TEST(states_are_agreed_on_too)
     ck_assert_int_eq(AGREE(9, "fair 1 0 1\nx 1 9 1 a\n", "reentrant 0 0 1\nx 1 9 1 b\n")->state,
                      REDLOCK_STATE_FAIR);
 }
-END_TEST
 
-START_TEST(for_ever_is_longest)
+TEST(together, for_ever_is_longest)
 {
     static const char text[] = "plain 0 0 1\nx 1 -1 1 a\n",
                       other[] = "plain 0 0 1\nx 1 7 1 a\n";
@@ -285,10 +274,9 @@ START_TEST(for_ever_is_longest)
     AGREE(9, other, text, other);
     ck_assert_int_eq(all.agreed.holder[0].ttl_ms, 7);
 }
-END_TEST
 
 /* Twenty readers, of whom each master tells another sixteen: all of them are counted. */
-START_TEST(more_are_counted_than_shown)
+TEST(together, more_are_counted_than_shown)
 {
     static char text[3][2048];
     for (unsigned i = 0; i < 3; i++) {
@@ -306,10 +294,9 @@ START_TEST(more_are_counted_than_shown)
         ck_assert_str_eq(all.agreed.holder[i].owner, owner);
     }
 }
-END_TEST
 
 /* Twenty-four of whom each is told by two of three, who tell sixteen each. */
-START_TEST(more_are_agreed_on_than_can_be_shown)
+TEST(together, more_are_agreed_on_than_can_be_shown)
 {
     static char text[3][2048];
     for (unsigned i = 0; i < 3; i++) {
@@ -323,11 +310,10 @@ START_TEST(more_are_agreed_on_than_can_be_shown)
     ck_assert_uint_eq(all.agreed.count, REDLOCK_HOLDERS_SHOWN);
     ck_assert_str_eq(all.agreed.holder[REDLOCK_HOLDERS_SHOWN - 1].owner, "15");
 }
-END_TEST
 
 /* ---- one owner -------------------------------------------------------------------------- */
 
-START_TEST(holds_of_one_owner_are_counted_by_mode)
+TEST(owner, holds_of_one_owner_are_counted_by_mode)
 {
     const redlock_lock_info *own =
         AGREE(1, "read-write 0 0 3\nr 2 700 2 me\nw 3 900 2 me\nr 9 9999 3 me2\n");
@@ -342,10 +328,9 @@ START_TEST(holds_of_one_owner_are_counted_by_mode)
     ck_assert_uint_eq(own->own_exclusive, 1);
     ck_assert_int_eq(own->own_ms, -1);
 }
-END_TEST
 
 /* Who has less than a millisecond has it; who reads here and writes there has neither. */
-START_TEST(of_owner_majority_says_how_often_and_how_long)
+TEST(owner, of_owner_majority_says_how_often_and_how_long)
 {
     const redlock_lock_info *own =
         AGREE(0, "reentrant 0 0 1\nx 3 0 2 me\n", "reentrant 0 0 1\nx 1 70 2 me\n", NULL);
@@ -358,10 +343,9 @@ START_TEST(of_owner_majority_says_how_often_and_how_long)
     ck_assert_int_eq(own->own_ms, 0);
     ck_assert_int_eq(own->held, 1);
 }
-END_TEST
 
 /* So many have it that the others are no majority: whoever it is, and data as well. */
-START_TEST(held_means_others_are_no_majority)
+TEST(owner, held_means_others_are_no_majority)
 {
     static const char data[] = "data 0 0 0\nlist\n", free_[] = "free 0 0 0\n";
     static const char kept[] = "plain 1 0 1\nx 1 20 15 " RL_RESERVED_PREFIX "ab\n";
@@ -372,34 +356,4 @@ START_TEST(held_means_others_are_no_majority)
     ck_assert_int_eq(AGREE(9, a, kept, NULL)->held, 0);
     ck_assert_int_eq(all.sum.held_ms, 0);
     ck_assert_int_eq(AGREE(9, a, free_)->held, 1); /* of two, one is in the way */
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("view");
-    TCase *read = tcase_create("read");
-    tcase_add_test(read, every_state_is_known);
-    tcase_add_test(read, holders_are_told_whole);
-    tcase_add_test(read, owners_are_any_bytes);
-    tcase_add_test(read, longest_owner_fits);
-    tcase_add_test(read, reserved_lock_is_not_held);
-    tcase_add_test(read, nothing_else_is_read);
-    tcase_add_test(read, truncated_text_is_refused);
-    suite_add_tcase(suite, read);
-    TCase *together = tcase_create("together");
-    tcase_add_test(together, of_one_master_all_is_agreed);
-    tcase_add_test(together, majority_counts_hold_of_two_views_in_three);
-    tcase_add_test(together, minority_is_not_shown);
-    tcase_add_test(together, states_are_agreed_on_too);
-    tcase_add_test(together, for_ever_is_longest);
-    tcase_add_test(together, more_are_counted_than_shown);
-    tcase_add_test(together, more_are_agreed_on_than_can_be_shown);
-    suite_add_tcase(suite, together);
-    TCase *owner = tcase_create("owner");
-    tcase_add_test(owner, holds_of_one_owner_are_counted_by_mode);
-    tcase_add_test(owner, of_owner_majority_says_how_often_and_how_long);
-    tcase_add_test(owner, held_means_others_are_no_majority);
-    suite_add_tcase(suite, owner);
-    return suite_run(suite);
 }

@@ -20,7 +20,7 @@ static struct rl_target target_of(int row, const void *name, size_t len)
     return (struct rl_target){.kind = rl_kind(row), .name = name, .name_len = len};
 }
 
-START_TEST(same_names_in_any_order_are_same_bytes)
+TEST(names, same_names_in_any_order_are_same_bytes)
 {
     static const char expected[] = "\0\1a\0\0\2a\0\0\0\2ab\0\0\1b\0\0\1\xff";
     static const redlock_bytes one[] = {{"a", 1}, {"a\0", 2}, {"ab", 2}, {"b", 1}, {"\xff", 1}};
@@ -32,9 +32,8 @@ START_TEST(same_names_in_any_order_are_same_bytes)
     ck_assert_mem_eq(packed, expected, sizeof(expected));
     ck_assert(rl_names_fit(packed, sizeof(expected)));
 }
-END_TEST
 
-START_TEST(each_of_them_again)
+TEST(names, each_of_them_again)
 {
     static const redlock_bytes names[] = {{"c", 1}, {"a", 1}, {"bb", 2}};
     struct rl_target target = target_of(RL_ROW_SEVERAL, packed, pack(names, 3));
@@ -56,11 +55,10 @@ START_TEST(each_of_them_again)
     ck_assert(name.bytes == target.name && name.len == 8);
     ck_assert(!rl_names_next(&target, &at, &name));
 }
-END_TEST
 
 static char bytes[REDLOCK_NAME_MAX + 1];
 
-START_TEST(as_many_and_as_long_as_they_may_be)
+TEST(names, as_many_and_as_long_as_they_may_be)
 {
     redlock_bytes names[REDLOCK_NAMES_MAX + 1];
     enum { EACH = REDLOCK_NAME_MAX / REDLOCK_NAMES_MAX };
@@ -82,9 +80,8 @@ START_TEST(as_many_and_as_long_as_they_may_be)
     ck_assert_uint_eq(pack(names, 2), REDLOCK_NAME_MAX + 3); /* they are one */
     ck_assert(rl_names_fit(packed, REDLOCK_NAME_MAX + 3));
 }
-END_TEST
 
-START_TEST(names_that_are_none)
+TEST(names, names_that_are_none)
 {
     static const redlock_bytes names[] = {{"a", 1}, {"", 0}, {NULL, 1}};
     ck_assert_uint_eq(pack(NULL, 1), 0);
@@ -95,7 +92,6 @@ START_TEST(names_that_are_none)
     ck_assert_uint_eq(pack(names + 2, 1), 0);
     ck_assert_str_eq(why, "name 1 of 1 is empty: a lock needs a name of at least one byte");
 }
-END_TEST
 
 static const struct {
     const char *bytes;
@@ -115,13 +111,12 @@ static const struct {
      4},
 };
 
-START_TEST(bytes_that_are_no_names)
+TEST(names, bytes_that_are_no_names, .rows = ROWS(unfit))
 {
     ck_assert(!rl_names_fit(unfit[_i].bytes, unfit[_i].len));
 }
-END_TEST
 
-START_TEST(too_many_bytes_are_no_names)
+TEST(names, too_many_bytes_are_no_names)
 {
     static char many[3 * RL_NAMES_BYTES_MAX];
     size_t len = 0;
@@ -136,19 +131,4 @@ START_TEST(too_many_bytes_are_no_names)
     many[1] = (char)((REDLOCK_NAME_MAX + 1) & 255);
     many[REDLOCK_NAME_MAX + 3] = '\0';
     ck_assert(!rl_names_fit(many, REDLOCK_NAME_MAX + 4));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("names");
-    TCase *tcase = tcase_create("names");
-    tcase_add_test(tcase, same_names_in_any_order_are_same_bytes);
-    tcase_add_test(tcase, each_of_them_again);
-    tcase_add_test(tcase, as_many_and_as_long_as_they_may_be);
-    tcase_add_test(tcase, names_that_are_none);
-    tcase_add_loop_test(tcase, bytes_that_are_no_names, 0, sizeof(unfit) / sizeof(unfit[0]));
-    tcase_add_test(tcase, too_many_bytes_are_no_names);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

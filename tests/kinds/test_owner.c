@@ -36,7 +36,7 @@ static void *tell(void *argument)
 }
 
 /* One after the other, so that the system gives each the number of the one before. */
-START_TEST(no_two_threads_are_one_owner)
+TEST(owner, no_two_threads_are_one_owner)
 {
     struct told told[THREADS];
     redlock *client = open_nowhere();
@@ -50,9 +50,8 @@ START_TEST(no_two_threads_are_one_owner)
     }
     redlock_close(client);
 }
-END_TEST
 
-START_TEST(thread_stays_same_owner_and_clients_differ)
+TEST(owner, thread_stays_same_owner_and_clients_differ)
 {
     char first[RL_OWNER_MAX + 1], again[RL_OWNER_MAX + 1], other[RL_OWNER_MAX + 1];
     redlock *one = open_nowhere(), *two = open_nowhere();
@@ -64,10 +63,9 @@ START_TEST(thread_stays_same_owner_and_clients_differ)
     redlock_close(one);
     redlock_close(two);
 }
-END_TEST
 
 /* As Redisson's: an identity of 36 characters, a colon, a decimal number. */
-START_TEST(form_is_redissons)
+TEST(owner, form_is_redissons)
 {
     char text[RL_OWNER_MAX + 1];
     redlock *client = open_nowhere();
@@ -78,7 +76,6 @@ START_TEST(form_is_redissons)
     ck_assert_uint_eq(strspn(text + 37, "0123456789"), len - 37);
     redlock_close(client);
 }
-END_TEST
 
 static const struct {
     const char *owner;
@@ -94,15 +91,14 @@ static const struct {
     {"", false},
 };
 
-START_TEST(ambiguous_text_is_refused)
+TEST(owner, ambiguous_text_is_refused, .rows = ROWS(owners))
 {
     const char *why = NULL;
     ck_assert_int_eq(rl_owner_allowed(owners[_i].owner, &why), owners[_i].allowed);
     ck_assert_ptr_nonnull(why);
 }
-END_TEST
 
-START_TEST(owner_has_at_most_so_many_bytes)
+TEST(owner, owner_has_at_most_so_many_bytes)
 {
     char owner[RL_OWNER_MAX + 2];
     const char *why;
@@ -112,19 +108,4 @@ START_TEST(owner_has_at_most_so_many_bytes)
     owner[RL_OWNER_MAX] = 'x';
     owner[RL_OWNER_MAX + 1] = '\0';
     ck_assert(!rl_owner_allowed(owner, &why));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("owner");
-    TCase *tcase = tcase_create("owner");
-    tcase_add_test(tcase, no_two_threads_are_one_owner);
-    tcase_add_test(tcase, thread_stays_same_owner_and_clients_differ);
-    tcase_add_test(tcase, form_is_redissons);
-    tcase_add_loop_test(tcase, ambiguous_text_is_refused, 0,
-                        (int)(sizeof(owners) / sizeof(owners[0])));
-    tcase_add_test(tcase, owner_has_at_most_so_many_bytes);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -133,7 +133,7 @@ static void try_without(const struct rl_kind *kind, enum rl_verb verb, bool fenc
     }
 }
 
-START_TEST(right_that_lacks_is_named)
+TEST(rights_named, right_that_lacks_is_named, .rows = RL_ROWS)
 {
     static const char *const rules[] = {"~*", "&*", NULL};
     const struct rl_kind *kind = rl_kind(_i);
@@ -152,15 +152,5 @@ START_TEST(right_that_lacks_is_named)
     ck_assert_uint_gt(failed, 50);
     talk_close(&few);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("rights_named");
-    TCase *tests = tcase_create("rights_named");
-    talk_fixtures(tests);
-    tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, right_that_lacks_is_named, 0, RL_ROWS);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(rights_named, TALK_FIXTURES, .timeout_s = 120)

@@ -63,7 +63,7 @@ static const struct {
     {"", ""},
 };
 
-START_TEST(command_that_failed_is_told)
+TEST(script_error, command_that_failed_is_told, .rows = ROWS(texts))
 {
     char told[512];
     rl_script_error(&script, false, false, texts[_i].error, told, sizeof(told));
@@ -72,10 +72,9 @@ START_TEST(command_that_failed_is_told)
                                                        _i == 2 ||
                                                        strstr(told, "NOPERM no") != NULL);
 }
-END_TEST
 
 /* The lines of marker_strict.lua are before those of the script. */
-START_TEST(line_behind_guard_is_told)
+TEST(script_error, line_behind_guard_is_told)
 {
     char error[96], told[512];
     int lines = 0, pttl = 0;
@@ -92,10 +91,9 @@ START_TEST(line_behind_guard_is_told)
     rl_script_error(&script, false, true, error, told, sizeof(told));
     ck_assert_str_eq(told, "ERR no (PTTL in some_script)");
 }
-END_TEST
 
 /* What it begins with, and the command, are worth more than the rest. */
-START_TEST(long_error_loses_its_middle)
+TEST(script_error, long_error_loses_its_middle)
 {
     char error[512], told[RL_SCRIPT_ERROR_MIN];
     int len =
@@ -109,10 +107,9 @@ START_TEST(long_error_loses_its_middle)
     rl_script_error(&script, false, false, error, told, sizeof(told));
     ck_assert_uint_eq(strlen(told), sizeof(told) - 1);
 }
-END_TEST
 
 /* Wherever it is cut. */
-START_TEST(long_error_is_cut_between_characters)
+TEST(script_error, long_error_is_cut_between_characters, .rows = 3)
 {
     static const char *const tails[] = {"", " script: " SHA ", on @user_script:3."};
     char error[512] = "ERR ", told[RL_SCRIPT_ERROR_MIN], again[RL_SCRIPT_ERROR_MIN];
@@ -125,18 +122,4 @@ START_TEST(long_error_is_cut_between_characters)
         rl_text_escape(again, sizeof(again), told, strlen(told)); /* which marks broken ones */
         ck_assert_str_eq(told, again);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("script_error");
-    TCase *tcase = tcase_create("script_error");
-    tcase_add_loop_test(tcase, command_that_failed_is_told, 0,
-                        (int)(sizeof(texts) / sizeof(texts[0])));
-    tcase_add_test(tcase, line_behind_guard_is_told);
-    tcase_add_test(tcase, long_error_loses_its_middle);
-    tcase_add_loop_test(tcase, long_error_is_cut_between_characters, 0, 3);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

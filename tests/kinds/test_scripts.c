@@ -49,7 +49,7 @@ static size_t append_file(const char *name, bool included, size_t len, char text
     return len;
 }
 
-START_TEST(embedded_text_is_files)
+TEST(texts, embedded_text_is_files, .rows = RL_VERBS)
 {
     const struct rl_script *script = script_of(_i);
     char text[8192];
@@ -61,10 +61,9 @@ START_TEST(embedded_text_is_files)
     ck_assert_uint_eq(strlen(script->body), len);
     ck_assert_mem_eq(script->body, text, len);
 }
-END_TEST
 
 /* Arguments come in as data, never into the text: no script is ever made at run time. */
-START_TEST(texts_are_ascii_and_end_in_newline)
+TEST(texts, texts_are_ascii_and_end_in_newline, .rows = RL_VERBS)
 {
     const char *body = script_of(_i)->body;
     for (const char *at = body; *at; at++)
@@ -72,7 +71,6 @@ START_TEST(texts_are_ascii_and_end_in_newline)
     ck_assert_int_eq(body[strlen(body) - 1], '\n');
     ck_assert_uint_lt(strlen(body), 8192); /* as far as these tests have room */
 }
-END_TEST
 
 /* ---- on a server ----------------------------------------------------------------------- */
 
@@ -88,7 +86,7 @@ static void expect_strict_name(const char *sha, const char *body)
 }
 
 /* EVALSHA's name as the build has computed it, and as the server does: of every kind. */
-START_TEST(names_are_servers)
+TEST(server, names_are_servers, .rows = RL_ROWS)
 {
     const struct rl_kind *kind = rl_kind(_i);
     for (int verb = 0; kind && verb < RL_VERBS; verb++) {
@@ -111,7 +109,6 @@ START_TEST(names_are_servers)
         expect_strict_name(script->fenced_strict_sha, script->fenced_body);
     }
 }
-END_TEST
 
 /* The lock is "k", and who waits for it is always the same. */
 #define WAITER "11111111-2222-3333-4444-555555555555:1"
@@ -181,7 +178,7 @@ static bool queued(void)
     return talk_do(&talk_here, "ZSCORE", QUEUE, WAITER, (char *)NULL).number >= 0;
 }
 
-START_TEST(acquire_takes_free_lock_and_names_holder)
+TEST(server, acquire_takes_free_lock_and_names_holder)
 {
     expect(run(RL_ACQUIRE, "me", 60000), TOOK);
     ck_assert_int_le(left_ms(), 60000);
@@ -191,9 +188,8 @@ START_TEST(acquire_takes_free_lock_and_names_holder)
     talk_do(&talk_here, "SET", "k", "them", (char *)NULL);
     expect_holder(run(RL_ACQUIRE, "me", 60000), -1, "them"); /* for ever */
 }
-END_TEST
 
-START_TEST(extend_is_upwards_only_and_for_its_holder)
+TEST(server, extend_is_upwards_only_and_for_its_holder)
 {
     expect(run(RL_EXTEND, "me", 60000), REFUSED); /* nobody's */
     expect(run(RL_ACQUIRE, "me", 60000), TOOK);
@@ -204,9 +200,8 @@ START_TEST(extend_is_upwards_only_and_for_its_holder)
     expect(run(RL_EXTEND, "me", 1000), TOOK);
     ck_assert_int_gt(left_ms(), 85000);
 }
-END_TEST
 
-START_TEST(retake_takes_free_lock_too)
+TEST(server, retake_takes_free_lock_too)
 {
     expect(run(RL_EXTEND_OR_SET, "me", 60000), TOOK);
     ck_assert_int_gt(left_ms(), 55000);
@@ -217,10 +212,9 @@ START_TEST(retake_takes_free_lock_too)
     expect(run(RL_EXTEND_OR_SET, "you", 90000), REFUSED);
     expect_holder(run(RL_INSPECT, NULL, 0), 90000, "me");
 }
-END_TEST
 
 /* CE19: only the token's own key is deleted. */
-START_TEST(release_deletes_ones_own)
+TEST(server, release_deletes_ones_own)
 {
     expect(run(RL_RELEASE, "me", 0), REFUSED);
     expect(run(RL_ACQUIRE, "me", 60000), TOOK);
@@ -231,9 +225,8 @@ START_TEST(release_deletes_ones_own)
     expect(run(RL_RELEASE, "me", 0), REFUSED);
     ck_assert_int_eq(left_ms(), -2);
 }
-END_TEST
 
-START_TEST(inspect_looks_and_force_deletes)
+TEST(server, inspect_looks_and_force_deletes)
 {
     expect_free();
     expect(run(RL_FORCE, NULL, 0), REFUSED);
@@ -242,9 +235,8 @@ START_TEST(inspect_looks_and_force_deletes)
     expect(run(RL_FORCE, NULL, 0), TOOK);
     ck_assert_int_eq(left_ms(), -2);
 }
-END_TEST
 
-START_TEST(wait_takes_free_lock_and_queues_refused_waiters)
+TEST(server, wait_takes_free_lock_and_queues_refused_waiters)
 {
     expect(run(RL_ACQUIRE_OR_QUEUE, "me", 60000), TOOK);
     ck_assert_int_gt(left_ms(), 55000);
@@ -259,9 +251,8 @@ START_TEST(wait_takes_free_lock_and_queues_refused_waiters)
     talk_do(&talk_here, "SET", "k", "them", (char *)NULL);
     expect_place(run(RL_ACQUIRE_OR_QUEUE, "me", 60000), -1, "them", 0); /* for ever */
 }
-END_TEST
 
-START_TEST(leave_leaves_queue_and_nothing_else)
+TEST(server, leave_leaves_queue_and_nothing_else)
 {
     expect(run(RL_DEQUEUE, NULL, 0), TOOK); /* was not even there */
     expect(run(RL_ACQUIRE, "me", 60000), TOOK);
@@ -270,9 +261,9 @@ START_TEST(leave_leaves_queue_and_nothing_else)
     ck_assert(!queued());
     expect_holder(run(RL_INSPECT, NULL, 0), 60000, "me");
 }
-END_TEST
 
-START_TEST(release_and_force_wake_waiters_and_reserve_lock)
+TEST(server, release_and_force_wake_waiters_and_reserve_lock,
+     .first = RL_RELEASE, .rows = RL_RELEASE + 1)
 {
     struct talk listener;
     talk_open(&listener, talk_masters, 0);
@@ -287,11 +278,10 @@ START_TEST(release_and_force_wake_waiters_and_reserve_lock)
     expect_holder(run(RL_INSPECT, NULL, 0), 60000, "you");
     talk_close(&listener);
 }
-END_TEST
 
 /* Somebody's data under the name is told to who wants it, looks at it or would delete it, is
  * nobody's lock to every other verb, and stays. */
-START_TEST(data_of_another_type_is_left_alone)
+TEST(server, data_of_another_type_is_left_alone, .rows = RL_VERBS)
 {
     talk_do(&talk_here, "RPUSH", "k", "data", (char *)NULL);
     struct script_told told = run(_i, "me", 60000);
@@ -313,31 +303,7 @@ START_TEST(data_of_another_type_is_left_alone)
     ck_assert_int_eq(left_ms(), -1);
     ck_assert_int_eq(talk_do(&talk_here, "DBSIZE", (char *)NULL).number, 1);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("scripts");
-    TCase *texts = tcase_create("texts");
-    tcase_add_loop_test(texts, embedded_text_is_files, 0, RL_VERBS);
-    tcase_add_loop_test(texts, texts_are_ascii_and_end_in_newline, 0, RL_VERBS);
-    suite_add_tcase(suite, texts);
-    TCase *server = tcase_create("server");
-    tcase_set_timeout(server, 30);
-    talk_fixtures(server);
-    tcase_add_loop_test(server, names_are_servers, 0, RL_ROWS);
-    tcase_add_test(server, acquire_takes_free_lock_and_names_holder);
-    tcase_add_test(server, extend_is_upwards_only_and_for_its_holder);
-    tcase_add_test(server, retake_takes_free_lock_too);
-    tcase_add_test(server, release_deletes_ones_own);
-    tcase_add_test(server, inspect_looks_and_force_deletes);
-    tcase_add_test(server, wait_takes_free_lock_and_queues_refused_waiters);
-    tcase_add_test(server, leave_leaves_queue_and_nothing_else);
-    tcase_add_loop_test(server, release_and_force_wake_waiters_and_reserve_lock, RL_RELEASE,
-                        RL_RELEASE + 1);
-    tcase_add_loop_test(server, release_and_force_wake_waiters_and_reserve_lock, RL_FORCE,
-                        RL_FORCE + 1);
-    tcase_add_loop_test(server, data_of_another_type_is_left_alone, 0, RL_VERBS);
-    suite_add_tcase(suite, server);
-    return suite_run(suite);
-}
+CASE(server, TALK_FIXTURES, .timeout_s = 30)
+ALSO(server, release_and_force_wake_waiters_and_reserve_lock,
+     .first = RL_FORCE, .rows = RL_FORCE + 1)

@@ -280,7 +280,7 @@ static double commands_bound(const struct call *call)
     return call->verb == RL_INSPECT ? BOUND_LOOK : BOUND_COMMANDS;
 }
 
-START_TEST(call_in_crowd_is_quick)
+TEST(crowd, call_in_crowd_is_quick, .rows = KINDS_OF_CALLS)
 {
     const struct call *call = &calls[_i];
     struct cost cost = {0};
@@ -289,7 +289,6 @@ START_TEST(call_in_crowd_is_quick)
     ck_assert_msg(cost.commands < commands_bound(call), "%s: %.0f commands", call->what,
                   cost.commands);
 }
-END_TEST
 
 /* ---- what has run out counts for nothing, also while it is still there -------------------
  */
@@ -333,7 +332,7 @@ static const struct {
     {"w:3:bob:live", NULL, RL_ROW_QWRITE, RL_EXTEND_OR_SET, "bob", RL_GRANTED},
 };
 
-START_TEST(what_is_over_counts_for_nothing)
+TEST(crowd, what_is_over_counts_for_nothing, .rows = ROWS(overs))
 {
     much_is_over(overs[_i].lives);
     if (overs[_i].mark)
@@ -344,10 +343,9 @@ START_TEST(what_is_over_counts_for_nothing)
     if (overs[_i].verb != RL_RELEASE || overs[_i].code == RL_GRANTED)
         ck_assert_int_gt(talk_do(&talk, "ZCARD", LOCK, (char *)NULL).number, 600);
 }
-END_TEST
 
 /* Bob's last write hold wakes the readers, though an older one of his is still there. */
-START_TEST(last_one_that_is_not_over_wakes)
+TEST(crowd, last_one_that_is_not_over_wakes)
 {
     struct talk ear;
     struct talk_message messages[TALK_CALLS_MAX];
@@ -365,10 +363,9 @@ START_TEST(last_one_that_is_not_over_wakes)
     ck_assert_int_eq(talk_do(&talk, "EXISTS", LOCK, (char *)NULL).number, 0);
     talk_close(&ear);
 }
-END_TEST
 
 /* The thousandth waiter is woken, if no other one listens; and the queue goes on behind it. */
-START_TEST(waiter_behind_deaf_ones_is_woken)
+TEST(crowd, waiter_behind_deaf_ones_is_woken, .rows = 2)
 {
     char waiter[RL_WAITER_MAX];
     struct talk ear;
@@ -385,7 +382,6 @@ START_TEST(waiter_behind_deaf_ones_is_woken)
                      CROWD + 1 - 1000);
     talk_close(&ear);
 }
-END_TEST
 
 /* ---- who holds it, of many -------------------------------------------------------------- */
 
@@ -400,7 +396,7 @@ static const struct {
     {many_read_on_one, "nobody", "read-write 0 0 10000\n"},
 };
 
-START_TEST(of_many_owner_is_named_first)
+TEST(crowd, of_many_owner_is_named_first, .rows = ROWS(looks))
 {
     looks[_i].crowd();
     struct script_told told = run(RL_ROW_ANY, RL_INSPECT, looks[_i].owner);
@@ -408,7 +404,6 @@ START_TEST(of_many_owner_is_named_first)
                   told.details);
     ck_assert_int_eq(strcmp(told.holder, looks[_i].owner) == 0, _i % 2 == 0);
 }
-END_TEST
 
 /* ---- a long queue is in order all the same --------------------------------------------------
  */
@@ -430,7 +425,7 @@ static void name_one(char text[24], unsigned number)
 
 /* Who gives up takes its share back from those near behind it at once, and from the others when
  * they have come near: the first one is waited for as long as in a short queue. */
-START_TEST(shares_are_taken_back_by_and_by)
+TEST(crowd, shares_are_taken_back_by_and_by)
 {
     enum { LEAVERS = 400 };
     char owner[24];
@@ -448,11 +443,10 @@ START_TEST(shares_are_taken_back_by_and_by)
     ck_assert_msg(late_ms == 0, "%.0f ms too late", late_ms);
     ck_assert_int_eq(talk_do(&talk, "LLEN", QUEUE_KEY, (char *)NULL).number, CROWD - LEAVERS);
 }
-END_TEST
 
 /* The dead at the front go within a few calls, and nobody else; one further behind goes later.
  */
-START_TEST(dead_go_from_front)
+TEST(crowd, dead_go_from_front)
 {
     unsigned calls_made = 0;
     dead_front();
@@ -469,24 +463,7 @@ START_TEST(dead_go_from_front)
                      CROWD - CROWD / 10 - 1);
     ck_assert(time_of("owner-5000") > 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("scripts_crowd");
-    TCase *tcase = tcase_create("crowd");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
-    tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
-    tcase_add_loop_test(tcase, call_in_crowd_is_quick, 0, KINDS_OF_CALLS);
-    tcase_add_loop_test(tcase, what_is_over_counts_for_nothing, 0,
-                        (int)(sizeof(overs) / sizeof(overs[0])));
-    tcase_add_test(tcase, last_one_that_is_not_over_wakes);
-    tcase_add_loop_test(tcase, waiter_behind_deaf_ones_is_woken, 0, 2);
-    tcase_add_loop_test(tcase, of_many_owner_is_named_first, 0,
-                        (int)(sizeof(looks) / sizeof(looks[0])));
-    tcase_add_test(tcase, shares_are_taken_back_by_and_by);
-    tcase_add_test(tcase, dead_go_from_front);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(crowd,
+     .timeout_s = 60, .set_up_once = scripts_start, .tear_down_once = scripts_stop,
+     .set_up = scripts_begin, .tear_down = scripts_end)

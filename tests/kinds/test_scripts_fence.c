@@ -96,7 +96,7 @@ static void end(void)
     masters_stop(masters);
 }
 
-START_TEST(proposal_becomes_number)
+TEST(grant, proposal_becomes_number)
 {
     begin();
     uint64_t proposed = time_us() + 5000000;
@@ -104,9 +104,8 @@ START_TEST(proposal_becomes_number)
     ck_assert_uint_eq(counter(), proposed);
     end();
 }
-END_TEST
 
-START_TEST(number_is_above_previous_one)
+TEST(grant, number_is_above_previous_one)
 {
     begin();
     uint64_t far = time_us() + 3600 * UINT64_C(1000000);
@@ -116,9 +115,8 @@ START_TEST(number_is_above_previous_one)
     ck_assert_uint_eq(counter(), far + 2);
     end();
 }
-END_TEST
 
-START_TEST(number_is_not_behind_clock)
+TEST(grant, number_is_not_behind_clock, .rows = 2)
 {
     begin();
     if (_i == 1)
@@ -129,9 +127,8 @@ START_TEST(number_is_not_behind_clock)
     ck_assert_uint_le(number, time_us());
     end();
 }
-END_TEST
 
-START_TEST(proposal_far_ahead_is_cut)
+TEST(grant, proposal_far_ahead_is_cut)
 {
     begin();
     uint64_t before = time_us();
@@ -140,9 +137,8 @@ START_TEST(proposal_far_ahead_is_cut)
     ck_assert_uint_le(number, time_us() + AHEAD_US);
     end();
 }
-END_TEST
 
-START_TEST(refusal_changes_no_counter)
+TEST(grant, refusal_changes_no_counter)
 {
     begin();
     long long number = take_for("token", 0, LIFE);
@@ -151,9 +147,8 @@ START_TEST(refusal_changes_no_counter)
     ck_assert_uint_eq(counter(), (uint64_t)number);
     end();
 }
-END_TEST
 
-START_TEST(life_is_set_or_there_is_no_end)
+TEST(grant, life_is_set_or_there_is_no_end, .rows = 2)
 {
     begin();
     ck_assert_int_gt(take_for("token", 0, _i == 0 ? LIFE : "0"), 0);
@@ -164,11 +159,10 @@ START_TEST(life_is_set_or_there_is_no_end)
         ck_assert_int_eq(left, -1);
     end();
 }
-END_TEST
 
 static const enum rl_verb keeping[] = {RL_EXTEND, RL_EXTEND_OR_SET};
 
-START_TEST(holder_writes_its_token_upwards)
+TEST(keep, holder_writes_its_token_upwards, .rows = 2)
 {
     begin();
     uint64_t number = (uint64_t)take_for("token", 0, LIFE);
@@ -180,9 +174,8 @@ START_TEST(holder_writes_its_token_upwards)
                      50000);
     end();
 }
-END_TEST
 
-START_TEST(others_write_nothing)
+TEST(keep, others_write_nothing, .rows = 2)
 {
     begin();
     uint64_t number = (uint64_t)take_for("token", 0, LIFE);
@@ -190,10 +183,9 @@ START_TEST(others_write_nothing)
     ck_assert_uint_eq(counter(), number);
     end();
 }
-END_TEST
 
 /* 0: there is a counter; 1: it has gone. Only a write-back must be known to have failed. */
-START_TEST(token_too_far_ahead_is_not_written)
+TEST(keep, token_too_far_ahead_is_not_written, .rows = 2)
 {
     begin();
     uint64_t number = (uint64_t)take_for("token", 0, LIFE);
@@ -213,9 +205,8 @@ START_TEST(token_too_far_ahead_is_not_written)
     }
     end();
 }
-END_TEST
 
-START_TEST(token_less_far_ahead_is_written)
+TEST(keep, token_less_far_ahead_is_written, .rows = 2)
 {
     begin();
     ck_assert_int_gt(take_for("token", 0, LIFE), 0);
@@ -224,10 +215,9 @@ START_TEST(token_less_far_ahead_is_written)
     ck_assert_uint_eq(counter(), most);
     end();
 }
-END_TEST
 
 /* It has that number already, whatever its clock says. */
-START_TEST(token_that_is_there_is_never_too_far_ahead)
+TEST(keep, token_that_is_there_is_never_too_far_ahead, .rows = 2)
 {
     begin();
     ck_assert_int_gt(take_for("token", 0, LIFE), 0);
@@ -237,9 +227,8 @@ START_TEST(token_that_is_there_is_never_too_far_ahead)
     ck_assert_uint_eq(counter(), far);
     end();
 }
-END_TEST
 
-START_TEST(missing_counter_is_written_again)
+TEST(keep, missing_counter_is_written_again, .rows = 2)
 {
     begin();
     ck_assert_int_gt(take_for("token", 0, LIFE), 0);
@@ -247,26 +236,4 @@ START_TEST(missing_counter_is_written_again)
     ck_assert(keep(keeping[_i], "token", 77));
     ck_assert_uint_eq(counter(), 77);
     end();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("scripts_fence");
-    TCase *grant = tcase_create("grant"), *kept = tcase_create("keep");
-    suite_add_tcase(suite, grant);
-    tcase_add_test(grant, proposal_becomes_number);
-    tcase_add_test(grant, number_is_above_previous_one);
-    tcase_add_loop_test(grant, number_is_not_behind_clock, 0, 2);
-    tcase_add_test(grant, proposal_far_ahead_is_cut);
-    tcase_add_test(grant, refusal_changes_no_counter);
-    tcase_add_loop_test(grant, life_is_set_or_there_is_no_end, 0, 2);
-    suite_add_tcase(suite, kept);
-    tcase_add_loop_test(kept, holder_writes_its_token_upwards, 0, 2);
-    tcase_add_loop_test(kept, others_write_nothing, 0, 2);
-    tcase_add_loop_test(kept, token_too_far_ahead_is_not_written, 0, 2);
-    tcase_add_loop_test(kept, token_less_far_ahead_is_written, 0, 2);
-    tcase_add_loop_test(kept, token_that_is_there_is_never_too_far_ahead, 0, 2);
-    tcase_add_loop_test(kept, missing_counter_is_written_again, 0, 2);
-    return suite_run(suite);
 }

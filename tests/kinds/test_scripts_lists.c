@@ -75,7 +75,7 @@ static void stop(void)
     masters_stop(masters);
 }
 
-START_TEST(own_list_is_shown_and_no_other)
+TEST(lists, own_list_is_shown_and_no_other)
 {
     long long before_ms = time_ms();
     expect(OWN, "0 ");
@@ -83,26 +83,23 @@ START_TEST(own_list_is_shown_and_no_other)
     ck_assert_int_le(seen_ms(OWN), time_ms());
     expect(OWN, "0 ");
 }
-END_TEST
 
-START_TEST(it_is_shown_anew_each_time)
+TEST(lists, it_is_shown_anew_each_time)
 {
     show(OWN, 20000);
     long long before_ms = time_ms();
     expect(OWN, "0 ");
     ck_assert_int_ge(seen_ms(OWN), before_ms);
 }
-END_TEST
 
-START_TEST(both_see_each_other)
+TEST(lists, both_see_each_other)
 {
     expect(OWN, "0 ");
     expect(FIVE, "1 " OWN);
     expect(OWN, "1 " FIVE);
 }
-END_TEST
 
-START_TEST(four_of_many_are_named)
+TEST(lists, four_of_many_are_named)
 {
     char mark[64];
     for (int i = 9; i >= 4; i--) {
@@ -114,10 +111,9 @@ START_TEST(four_of_many_are_named)
                 "n6-ttl30000-drift10000-guard-00000000 "
                 "n7-ttl30000-drift10000-guard-00000000");
 }
-END_TEST
 
 /* Its clients may hold locks for its max-ttl, and not the asker's. */
-START_TEST(mark_lives_for_its_own_max_ttl_and_margin)
+TEST(lists, mark_lives_for_its_own_max_ttl_and_margin)
 {
     show(SHORT, 1000 + 4000);
     show(FIVE, 30000 + 4000);
@@ -129,10 +125,9 @@ START_TEST(mark_lives_for_its_own_max_ttl_and_margin)
     expect(SHORT, "1 " OWN);
     ck_assert(!stands(FIVE));
 }
-END_TEST
 
 /* The clock went back: nobody knows when it was shown. */
-START_TEST(mark_from_ahead_is_of_now)
+TEST(lists, mark_from_ahead_is_of_now)
 {
     show(FIVE, -3600000);
     expect(OWN, "1 " FIVE);
@@ -141,7 +136,6 @@ START_TEST(mark_from_ahead_is_of_now)
     expect(OWN, "1 " FIVE);
     ck_assert_int_le(seen_ms(OWN), time_ms());
 }
-END_TEST
 
 static const char *const no_marks[] = {"",
                                        "by hand",
@@ -165,25 +159,23 @@ static void expect_it_stays(const char *mark)
     ck_assert_int_eq(left_ms(), -1);
 }
 
-START_TEST(what_is_no_mark_stays)
+TEST(lists, what_is_no_mark_stays, .rows = ROWS(no_marks))
 {
     show(no_marks[_i], 0);
     expect_it_stays(no_marks[_i]);
 }
-END_TEST
 
 static const char *const no_times[] = {"yesterday", "",     "nan", "inf",
                                        "-1",        "0x10", "1e3", "5 "};
 
-START_TEST(mark_without_time_stays)
+TEST(lists, mark_without_time_stays, .rows = ROWS(no_times))
 {
     master_do(masters, 0, "HSET", RL_LISTS_KEY, FIVE, no_times[_i], NULL);
     expect_it_stays(FIVE);
 }
-END_TEST
 
 /* Whatever max-ttl it tells: no list may have a longer one. */
-START_TEST(mark_lives_for_seven_days_at_most)
+TEST(lists, mark_lives_for_seven_days_at_most)
 {
     static const long long day_ms = 86400000;
     show("n5-ttl9999999999999-drift10000-guard-1f2e3d4c", 7 * day_ms);
@@ -192,7 +184,6 @@ START_TEST(mark_lives_for_seven_days_at_most)
     show("n5-ttl9999999999999-drift10000-guard-1f2e3d4c", 7 * day_ms + 5001);
     expect(OWN, "0 ");
 }
-END_TEST
 
 /* ---- what it lets through, the client reads ---------------------------------------------- */
 
@@ -220,7 +211,7 @@ static void draw_mark(struct rl_prng *prng, char ret_text[96])
         len += (size_t)snprintf(ret_text + len, 96 - len, "%s", piece(prng));
 }
 
-START_TEST(whatever_it_lets_through_is_read)
+TEST(lists, whatever_it_lets_through_is_read)
 {
     struct rl_prng prng;
     struct rl_list_mark read;
@@ -246,10 +237,9 @@ START_TEST(whatever_it_lets_through_is_read)
     ck_assert_uint_gt(let_through, 100);
     ck_assert_uint_gt(of_others, 50);
 }
-END_TEST
 
 /* The key ends with the mark that lives longest. */
-START_TEST(key_ends_with_its_last_mark)
+TEST(lists, key_ends_with_its_last_mark)
 {
     expect(SHORT, "0 ");
     ck_assert_int_gt(left_ms(), 0);
@@ -262,16 +252,14 @@ START_TEST(key_ends_with_its_last_mark)
     ck_assert_int_gt(left_ms(), 1000 + 5000);
     ck_assert_int_le(left_ms(), 10000 + 5000);
 }
-END_TEST
 
-START_TEST(key_is_gone_after_that)
+TEST(lists, key_is_gone_after_that)
 {
     ck_assert_int_eq(join_with("n1-ttl10-drift10000-open-00000000", "1").type, '*');
     ck_assert(wait_until(!master_has(masters, 0, RL_LISTS_KEY), 5000));
 }
-END_TEST
 
-START_TEST(other_data_gives_error_and_stays)
+TEST(lists, other_data_gives_error_and_stays)
 {
     master_do(masters, 0, "SET", RL_LISTS_KEY, "x", NULL);
     struct reply reply = join_with(OWN, MARGIN);
@@ -279,29 +267,5 @@ START_TEST(other_data_gives_error_and_stays)
     ck_assert_msg(strstr(reply.text, "WRONGTYPE") != NULL, "%s", reply.text);
     ck_assert_str_eq(master_do(masters, 0, "GET", RL_LISTS_KEY, NULL).text, "x");
 }
-END_TEST
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
-int main(void)
-{
-    Suite *suite = suite_create("scripts_lists");
-    TCase *tests = tcase_create("lists");
-    tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, start, stop);
-    tcase_add_test(tests, own_list_is_shown_and_no_other);
-    tcase_add_test(tests, it_is_shown_anew_each_time);
-    tcase_add_test(tests, both_see_each_other);
-    tcase_add_test(tests, four_of_many_are_named);
-    tcase_add_test(tests, mark_lives_for_its_own_max_ttl_and_margin);
-    tcase_add_test(tests, mark_from_ahead_is_of_now);
-    tcase_add_loop_test(tests, what_is_no_mark_stays, 0, COUNT(no_marks));
-    tcase_add_loop_test(tests, mark_without_time_stays, 0, COUNT(no_times));
-    tcase_add_test(tests, mark_lives_for_seven_days_at_most);
-    tcase_add_test(tests, whatever_it_lets_through_is_read);
-    tcase_add_test(tests, key_ends_with_its_last_mark);
-    tcase_add_test(tests, key_is_gone_after_that);
-    tcase_add_test(tests, other_data_gives_error_and_stays);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(lists, .timeout_s = 60, .set_up = start, .tear_down = stop)

@@ -79,7 +79,7 @@ static void expect_holder(unsigned i, int mode, unsigned count, const char *owne
 
 /* ---- looking ---------------------------------------------------------------------------- */
 
-START_TEST(nothing_is_there_and_nothing_is_made)
+TEST(look, nothing_is_there_and_nothing_is_made)
 {
     struct script_told told = look_at(LOCK, "me");
     ck_assert_int_eq(told.left_ms, -2);
@@ -87,9 +87,8 @@ START_TEST(nothing_is_there_and_nothing_is_made)
     ck_assert_uint_eq(view.told.waiting, 0);
     ck_assert_int_eq(count_keys(), 0);
 }
-END_TEST
 
-START_TEST(plain_lock_its_waiters_and_reservation)
+TEST(look, plain_lock_its_waiters_and_reservation)
 {
     listen_as(2);
     contend();
@@ -107,9 +106,8 @@ START_TEST(plain_lock_its_waiters_and_reservation)
     look();
     expect_holder(0, REDLOCK_MODE_EXCLUSIVE, 1, "peer", -1);
 }
-END_TEST
 
-START_TEST(reentrant_lock_and_fair_one)
+TEST(look, reentrant_lock_and_fair_one)
 {
     talk_do(&talk, "HSET", LOCK, "uuid:7", "3", (char *)NULL);
     set_end(LOCK, 60000);
@@ -127,7 +125,6 @@ START_TEST(reentrant_lock_and_fair_one)
     ck_assert_int_eq(view.told.state, REDLOCK_STATE_FREE);
     ck_assert_uint_eq(view.told.waiting, 2);
 }
-END_TEST
 
 static void put_reader(const char *owner, const char *count, const char *lease, const char *ms)
 {
@@ -137,7 +134,7 @@ static void put_reader(const char *owner, const char *count, const char *lease, 
     talk_do(&talk, "SET", key, "1", "PX", ms, (char *)NULL);
 }
 
-START_TEST(readers_have_leases_of_their_own)
+TEST(look, readers_have_leases_of_their_own)
 {
     put_reader("u:1", "2", "1", "30000");
     put_reader("u:1", "2", "2", "40000");
@@ -154,9 +151,8 @@ START_TEST(readers_have_leases_of_their_own)
     ck_assert_str_eq(told.holder, "u:2"); /* whom the caller asks about is first */
     expect_holder(1, REDLOCK_MODE_READ, 2, "u:1", 40000);
 }
-END_TEST
 
-START_TEST(writer_that_reads_and_one_that_waits)
+TEST(look, writer_that_reads_and_one_that_waits)
 {
     put_reader("u:1", "1", "1", "30000");
     talk_do(&talk, "HSET", LOCK, "mode", "write", "u:1:write", "2", (char *)NULL);
@@ -169,9 +165,8 @@ START_TEST(writer_that_reads_and_one_that_waits)
     ck_assert_int_gt(view.told.writer_ms, 0);
     ck_assert_int_le(view.told.writer_ms, 4000);
 }
-END_TEST
 
-START_TEST(names_with_braces_are_as_redisson_has_them)
+TEST(look, names_with_braces_are_as_redisson_has_them)
 {
     talk_do(&talk, "HSET", "a{b}", "mode", "read", "u:1", "1", (char *)NULL);
     set_end("a{b}", 60000);
@@ -181,10 +176,9 @@ START_TEST(names_with_braces_are_as_redisson_has_them)
     expect_holder(0, REDLOCK_MODE_READ, 1, "u:1", 30000);
     ck_assert_uint_eq(view.told.waiting, 1);
 }
-END_TEST
 
 /* Sixteen are told, in order, and all are counted; the one asked about is among them. */
-START_TEST(many_readers_are_counted)
+TEST(look, many_readers_are_counted)
 {
     char owner[16];
     for (int i = 0; i < 100; i++) {
@@ -201,7 +195,6 @@ START_TEST(many_readers_are_counted)
     ck_assert_str_eq(view.shown.holder[0].owner, "u:099");
     ck_assert_str_eq(view.shown.holder[1].owner, "u:000");
 }
-END_TEST
 
 /* A member of a set of several masters: until so many ms from now, by the server's clock. */
 static void put_member(const char *member, int64_t ms)
@@ -216,7 +209,7 @@ static void put_member(const char *member, int64_t ms)
                      1);
 }
 
-START_TEST(set_of_several_masters)
+TEST(look, set_of_several_masters)
 {
     put_member("r:5:alice:T1", 30000);
     put_member("r:5:alice:T2", 40000);
@@ -231,9 +224,8 @@ START_TEST(set_of_several_masters)
     expect_holder(2, REDLOCK_MODE_WRITE, 1, "alice", 50000);
     ck_assert_int_eq(talk_do(&talk, "ZCARD", LOCK, (char *)NULL).number, 5);
 }
-END_TEST
 
-START_TEST(listener_is_counted)
+TEST(look, listener_is_counted)
 {
     struct talk ear;
     talk_do(&talk, "HSET", LOCK, "uuid:7", "1", (char *)NULL);
@@ -247,10 +239,9 @@ START_TEST(listener_is_counted)
     ck_assert_uint_eq(view.told.waiting, 2);
     talk_close(&ear);
 }
-END_TEST
 
 /* Owners are anybody's: lines and NULs in them, and far too long ones. */
-START_TEST(hostile_owners_are_only_bytes)
+TEST(look, hostile_owners_are_only_bytes)
 {
     char owner[400];
     const char *argv[] = {"HSET", LOCK, owner, "1"};
@@ -265,10 +256,9 @@ START_TEST(hostile_owners_are_only_bytes)
     ck_assert_uint_eq(view.shown.holder[0].owner_len, RL_OWNER_MAX);
     ck_assert_mem_eq(view.shown.holder[0].owner, owner, RL_OWNER_MAX);
 }
-END_TEST
 
 /* The longest of everything is still a reply that the library keeps whole. */
-START_TEST(longest_reply_fits)
+TEST(look, longest_reply_fits)
 {
     char owner[200];
     for (int i = 0; i < 20; i++) {
@@ -284,7 +274,6 @@ START_TEST(longest_reply_fits)
                       UINT32_MAX - 16); /* so many leases are looked at */
     ck_assert_uint_lt(RL_NONCE_LEN + told.holder_len + told.details_len, RL_REPLY_TEXT_MAX);
 }
-END_TEST
 
 /* ---- what is no lock -------------------------------------------------------------------- */
 
@@ -321,7 +310,7 @@ static void put_data(unsigned i)
         set_end(LOCK, data[i].end_ms);
 }
 
-START_TEST(data_is_shown_and_stays)
+TEST(look, data_is_shown_and_stays, .rows = DATA)
 {
     char was[512], is[512], what[64];
     put_data((unsigned)_i);
@@ -347,10 +336,9 @@ START_TEST(data_is_shown_and_stays)
     ck_assert_mem_eq(is, was, len);
     ck_assert_int_eq(count_keys(), 1);
 }
-END_TEST
 
 /* Nobody is woken where data stands: the lock is not to be had. */
-START_TEST(data_wakes_nobody)
+TEST(look, data_wakes_nobody)
 {
     listen_as(2);
     contend();
@@ -360,7 +348,6 @@ START_TEST(data_wakes_nobody)
     ck_assert_uint_eq(called(), 0);
     ck_assert_int_eq(queue_len(), CLIENTS - 1);
 }
-END_TEST
 
 /* ---- deleting --------------------------------------------------------------------------- */
 
@@ -382,7 +369,7 @@ static void expect_heard(const char *channel, const char *text)
 }
 
 /* Case 56: who waits hears of it; case 60: and then nobody holds it. */
-START_TEST(reentrant_lock_is_deleted_and_waiters_are_told)
+TEST(look, reentrant_lock_is_deleted_and_waiters_are_told)
 {
     hear_of(CHANNEL);
     talk_do(&talk, "HSET", LOCK, "uuid:7", "3", (char *)NULL);
@@ -396,9 +383,8 @@ START_TEST(reentrant_lock_is_deleted_and_waiters_are_told)
     ck_assert_int_eq(count_keys(), 0);
     ck_assert_int_eq(force_on(LOCK).yes, 0); /* there was none any more */
 }
-END_TEST
 
-START_TEST(read_write_lock_is_deleted_and_all_are_told)
+TEST(look, read_write_lock_is_deleted_and_all_are_told)
 {
     hear_of(RW_CHANNEL);
     for (int i = 0; i < 2; i++) { /* of one master, of several */
@@ -426,7 +412,6 @@ START_TEST(read_write_lock_is_deleted_and_all_are_told)
         ck_assert_int_eq(count_keys(), 0);
     }
 }
-END_TEST
 
 static struct script_told extend(void)
 {
@@ -435,7 +420,7 @@ static struct script_told extend(void)
 }
 
 /* Who held it can tell a lock that was broken from one that was flushed. The note has an end. */
-START_TEST(holder_is_told_who_broke_lock)
+TEST(look, holder_is_told_who_broke_lock)
 {
     talk_do(&talk, "SET", LOCK, "me", "PX", "30000", (char *)NULL);
     ck_assert_int_eq(force_on(LOCK).yes, 1);
@@ -456,10 +441,9 @@ START_TEST(holder_is_told_who_broke_lock)
     ck_assert_int_eq(force_on(LOCK).yes, 0); /* no lock, no note */
     ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
 }
-END_TEST
 
 /* Data of others under the note's name stays, and tells nothing. */
-START_TEST(note_is_no_others_data)
+TEST(look, note_is_no_others_data)
 {
     talk_do(&talk, "SET", NOTE, "mine", (char *)NULL);
     talk_do(&talk, "SET", LOCK, "me", "PX", "30000", (char *)NULL);
@@ -473,10 +457,9 @@ START_TEST(note_is_no_others_data)
     ck_assert_uint_eq(extend().parts, 2);
     ck_assert_int_eq(talk_do(&talk, "LLEN", NOTE, (char *)NULL).number, 1);
 }
-END_TEST
 
 /* Redisson's next reader would count them as its own. */
-START_TEST(leases_of_readers_and_writers_go_with_lock)
+TEST(look, leases_of_readers_and_writers_go_with_lock)
 {
     put_reader("u:1", "2", "1", "30000");
     put_reader("u:1", "3", "3", "40000"); /* the second one has run out */
@@ -490,10 +473,9 @@ START_TEST(leases_of_readers_and_writers_go_with_lock)
     ck_assert_int_eq(force_on(LOCK).yes, 1);
     ck_assert_int_eq(count_keys(), 1); /* which no field of it counts */
 }
-END_TEST
 
 /* A string is a lock if it has an end. One that was set by hand has none. */
-START_TEST(endless_lock_is_deleted_only_where_that_is_said)
+TEST(look, endless_lock_is_deleted_only_where_that_is_said)
 {
     talk_do(&talk, "SET", LOCK, "me", (char *)NULL);
     struct script_told told = force_on(LOCK);
@@ -512,9 +494,8 @@ START_TEST(endless_lock_is_deleted_only_where_that_is_said)
     talk_do(&talk, "RPUSH", LOCK, "data", (char *)NULL); /* and of no shape of a lock never */
     ck_assert_int_eq(force_with(LOCK, true).yes, RL_REPLY_WRONGTYPE);
 }
-END_TEST
 
-START_TEST(long_text_is_no_token)
+TEST(look, long_text_is_no_token)
 {
     char text[514];
     memset(text, 'x', sizeof(text) - 1);
@@ -525,7 +506,6 @@ START_TEST(long_text_is_no_token)
     talk_do(&talk, "SET", LOCK, text, "PX", "60000", (char *)NULL);
     ck_assert_int_eq(force_on(LOCK).yes, 1);
 }
-END_TEST
 
 static const struct {
     const char *words[4];
@@ -541,7 +521,7 @@ static const struct {
 };
 enum { BESIDE = sizeof(beside) / sizeof(beside[0]) };
 
-START_TEST(somebodys_data_beside_lock_stays)
+TEST(look, somebodys_data_beside_lock_stays, .rows = BESIDE)
 {
     const char *const *words = beside[_i].words;
     struct wire_item items[WIRE_ITEMS_MAX];
@@ -557,10 +537,9 @@ START_TEST(somebodys_data_beside_lock_stays)
     ck_assert_int_eq(force_on(LOCK).yes, 1);
     ck_assert_int_eq(talk_do(&talk, "EXISTS", words[1], (char *)NULL).number, 1);
 }
-END_TEST
 
 /* The queue stays, and the first in it who listens is told. */
-START_TEST(fair_lock_is_deleted_and_first_is_told)
+TEST(look, fair_lock_is_deleted_and_first_is_told)
 {
     hear_of(CHANNEL ":u:2");
     talk_do(&ear, "SUBSCRIBE", CHANNEL ":u:3", (char *)NULL);
@@ -572,9 +551,8 @@ START_TEST(fair_lock_is_deleted_and_first_is_told)
     ck_assert_int_eq(talk_do(&talk, "LLEN", FAIR_QUEUE, (char *)NULL).number, 3);
     ck_assert_int_eq(lock_left_ms(), -2);
 }
-END_TEST
 
-START_TEST(odd_data_in_place_of_queues_hinders_nothing)
+TEST(look, odd_data_in_place_of_queues_hinders_nothing)
 {
     talk_do(&talk, "SET", FAIR_QUEUE, "x", (char *)NULL);
     talk_do(&talk, "RPUSH", QUEUE, "x", (char *)NULL);
@@ -588,10 +566,9 @@ START_TEST(odd_data_in_place_of_queues_hinders_nothing)
     look();
     ck_assert_int_eq(view.told.state, REDLOCK_STATE_FREE);
 }
-END_TEST
 
 /* Who may only take and give plain locks of that name may look at them, and delete them. */
-START_TEST(rights_of_plain_locks_are_enough_for_them)
+TEST(look, rights_of_plain_locks_are_enough_for_them)
 {
     struct script_call call = {.name = LOCK, .reserve_ms = KEEP_MS};
     struct talk few;
@@ -609,39 +586,7 @@ START_TEST(rights_of_plain_locks_are_enough_for_them)
     ck_assert_int_eq(lock_left_ms(), -2);
     talk_close(&few);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("scripts_look");
-    TCase *tcase = tcase_create("look");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
-    tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
-    tcase_add_test(tcase, nothing_is_there_and_nothing_is_made);
-    tcase_add_test(tcase, plain_lock_its_waiters_and_reservation);
-    tcase_add_test(tcase, reentrant_lock_and_fair_one);
-    tcase_add_test(tcase, readers_have_leases_of_their_own);
-    tcase_add_test(tcase, writer_that_reads_and_one_that_waits);
-    tcase_add_test(tcase, names_with_braces_are_as_redisson_has_them);
-    tcase_add_test(tcase, many_readers_are_counted);
-    tcase_add_test(tcase, set_of_several_masters);
-    tcase_add_test(tcase, listener_is_counted);
-    tcase_add_test(tcase, hostile_owners_are_only_bytes);
-    tcase_add_test(tcase, longest_reply_fits);
-    tcase_add_loop_test(tcase, data_is_shown_and_stays, 0, DATA);
-    tcase_add_test(tcase, data_wakes_nobody);
-    tcase_add_test(tcase, reentrant_lock_is_deleted_and_waiters_are_told);
-    tcase_add_test(tcase, read_write_lock_is_deleted_and_all_are_told);
-    tcase_add_test(tcase, leases_of_readers_and_writers_go_with_lock);
-    tcase_add_test(tcase, holder_is_told_who_broke_lock);
-    tcase_add_test(tcase, note_is_no_others_data);
-    tcase_add_test(tcase, endless_lock_is_deleted_only_where_that_is_said);
-    tcase_add_test(tcase, long_text_is_no_token);
-    tcase_add_loop_test(tcase, somebodys_data_beside_lock_stays, 0, BESIDE);
-    tcase_add_test(tcase, fair_lock_is_deleted_and_first_is_told);
-    tcase_add_test(tcase, odd_data_in_place_of_queues_hinders_nothing);
-    tcase_add_test(tcase, rights_of_plain_locks_are_enough_for_them);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(look,
+     .timeout_s = 30, .set_up_once = scripts_start, .tear_down_once = scripts_stop,
+     .set_up = scripts_begin, .tear_down = scripts_end)

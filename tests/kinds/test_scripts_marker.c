@@ -73,7 +73,7 @@ static long long time_ms(void)
 
 /* ---- joining ---------------------------------------------------------------------------- */
 
-START_TEST(master_without_marker_is_quarantined_for_all)
+TEST(marker, master_without_marker_is_quarantined_for_all)
 {
     long long before_ms = time_ms();
     expect(join(), "missing", 20000, 20000);
@@ -84,9 +84,8 @@ START_TEST(master_without_marker_is_quarantined_for_all)
     expect(join(), "missing", 10000, 20000);
     ck_assert_int_eq(master_do(masters, 0, "PTTL", RL_MARKER_KEY, NULL).number, -1);
 }
-END_TEST
 
-START_TEST(marker_that_matches_is_left_alone)
+TEST(marker, marker_that_matches_is_left_alone)
 {
     ck_assert_str_eq(init(), "nonce done 0");
     struct reply marker = master_do(masters, 0, "GET", RL_MARKER_KEY, NULL);
@@ -96,7 +95,6 @@ START_TEST(marker_that_matches_is_left_alone)
     ck_assert_str_eq(master_do(masters, 0, "GET", RL_MARKER_KEY, NULL).text, marker.text);
     ck_assert(!master_has(masters, 0, RL_QUARANTINE_KEY));
 }
-END_TEST
 
 static const char *const markers[][2] = {
     {"0123456789012345678901234567890123456789 0123456789012345678901234567890123456789 0 init",
@@ -121,7 +119,7 @@ static void draw_marker(struct rl_prng *prng, const char *run_id, const char *re
                         words[rl_prng_below(prng, sizeof(words) / sizeof(words[0]))]);
 }
 
-START_TEST(whatever_it_lets_through_is_read)
+TEST(marker, whatever_it_lets_through_is_read)
 {
     static const struct rl_marker_reading reading;
     struct rl_prng prng;
@@ -150,9 +148,8 @@ START_TEST(whatever_it_lets_through_is_read)
     ck_assert_uint_gt(kept, 50);
     ck_assert_uint_gt(lost, 50);
 }
-END_TEST
 
-START_TEST(another_marker_is_quarantined_and_replaced)
+TEST(marker, another_marker_is_quarantined_and_replaced, .rows = ROWS(markers))
 {
     init();
     master_do(masters, 0, "SET", RL_MARKER_KEY, markers[_i][0], NULL);
@@ -161,10 +158,9 @@ START_TEST(another_marker_is_quarantined_and_replaced)
     master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
     expect(join(), markers[_i][1], 0, 0);
 }
-END_TEST
 
 /* What another program keeps there stays, and so does its end. */
-START_TEST(data_in_markers_place_stays)
+TEST(marker, data_in_markers_place_stays, .rows = 2)
 {
     master_do(masters, 0, "SET", RL_MARKER_KEY, no_markers[_i], "PX", "60000", NULL);
     expect(join(), "foreign", 20000, 20000);
@@ -177,19 +173,17 @@ START_TEST(data_in_markers_place_stays)
     expect(join(), "missing", 20000, 20000);
     ck_assert(master_has(masters, 0, RL_QUARANTINE_KEY));
 }
-END_TEST
 
-START_TEST(list_in_markers_place_stays)
+TEST(marker, list_in_markers_place_stays)
 {
     master_do(masters, 0, "LPUSH", RL_MARKER_KEY, "x", NULL);
     expect(join(), "foreign", 20000, 20000);
     ck_assert_str_eq(init(), "nonce foreign 1");
     ck_assert_int_eq(master_do(masters, 0, "LLEN", RL_MARKER_KEY, NULL).number, 1);
 }
-END_TEST
 
 /* A lock named so by another client, or a word by hand. */
-START_TEST(data_in_quarantines_place_stays_and_is_no_vote)
+TEST(marker, data_in_quarantines_place_stays_and_is_no_vote)
 {
     init();
     master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "0a1b-token", "PX", "5000", NULL);
@@ -203,10 +197,9 @@ START_TEST(data_in_quarantines_place_stays_and_is_no_vote)
     master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
     expect(join(), "init", 0, 0);
 }
-END_TEST
 
 /* The loss can't be written down, so it must not be written off. */
-START_TEST(keys_lost_beside_data_in_quarantines_place_are_found_again)
+TEST(marker, keys_lost_beside_data_in_quarantines_place_are_found_again)
 {
     master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "0a1b-token", "PX", "5000", NULL);
     expect(join(), "missing", 20000, 20000);
@@ -216,19 +209,17 @@ START_TEST(keys_lost_beside_data_in_quarantines_place_are_found_again)
     expect(join(), "missing", 20000, 20000);
     ck_assert(master_has(masters, 0, RL_MARKER_KEY));
 }
-END_TEST
 
 /* SWAPDB brings the keys of another database, and its marker. */
-START_TEST(marker_of_another_database_is_quarantined)
+TEST(marker, marker_of_another_database_is_quarantined)
 {
     init();
     expect(join_as("0", "20000"), "init", 0, 0);
     expect(join_as("1", "20000"), "moved", 20000, 20000);
 }
-END_TEST
 
 /* It was there in the meantime, and had another server's keys. */
-START_TEST(former_replica_is_quarantined)
+TEST(marker, former_replica_is_quarantined)
 {
     init();
     master_do(masters, 0, "REPLICAOF", "127.0.0.1", "1", NULL);
@@ -236,11 +227,10 @@ START_TEST(former_replica_is_quarantined)
     master_do(masters, 0, "REPLICAOF", "NO", "ONE", NULL);
     expect(join(), "resynced", 20000, 20000);
 }
-END_TEST
 
 /* The replication id changes when a first replica comes, and when the backlog is freed, and no
  * key is lost by it. */
-START_TEST(first_replica_and_freed_backlog_cost_no_vote)
+TEST(marker, first_replica_and_freed_backlog_cost_no_vote)
 {
     char port[16];
     struct masters *both = masters_start(2, NULL);
@@ -269,21 +259,19 @@ START_TEST(first_replica_and_freed_backlog_cost_no_vote)
     masters_stop(both);
     masters = own;
 }
-END_TEST
 
 /* ---- the quarantine --------------------------------------------------------------------- */
 
-START_TEST(quarantine_is_raised_and_never_lowered)
+TEST(marker, quarantine_is_raised_and_never_lowered)
 {
     expect(join_as("0", "5000"), "missing", 5000, 5000);
     expect(join_as("0", "30000"), "missing", 25000, 30000);
     ck_assert_int_gt(master_do(masters, 0, "PTTL", RL_QUARANTINE_KEY, NULL).number, 24000);
     expect(join_as("0", "1000"), "missing", 20000, 30000);
 }
-END_TEST
 
 /* It counts from its beginning, and not from when it is read. */
-START_TEST(quarantine_counts_from_its_beginning)
+TEST(marker, quarantine_counts_from_its_beginning)
 {
     char begun[32];
     init();
@@ -292,12 +280,11 @@ START_TEST(quarantine_counts_from_its_beginning)
     expect(join(), "init", 1000, 5000);
     ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, begun);
 }
-END_TEST
 
 static const char *const values[] = {"", "by hand", "-5", "12345678901234567"};
 
 /* Who set it says how long it lasts. */
-START_TEST(quarantine_without_beginning_stays)
+TEST(marker, quarantine_without_beginning_stays, .rows = ROWS(values))
 {
     init();
     master_do(masters, 0, "SET", RL_QUARANTINE_KEY, values[_i], "PX", "5000", NULL);
@@ -305,9 +292,8 @@ START_TEST(quarantine_without_beginning_stays)
     ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, values[_i]);
     ck_assert_int_le(master_do(masters, 0, "PTTL", RL_QUARANTINE_KEY, NULL).number, 5000);
 }
-END_TEST
 
-START_TEST(quarantine_that_has_not_begun_begins_now)
+TEST(marker, quarantine_that_has_not_begun_begins_now)
 {
     init();
     master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "99999999999999", "PX", "1000", NULL);
@@ -318,9 +304,8 @@ START_TEST(quarantine_that_has_not_begun_begins_now)
     pause_ms(20);
     expect(join(), "init", 10000, 19990);
 }
-END_TEST
 
-START_TEST(quarantine_without_end_stays)
+TEST(marker, quarantine_without_end_stays, .rows = 2)
 {
     if (_i == 1)
         init();
@@ -329,10 +314,9 @@ START_TEST(quarantine_without_end_stays)
     expect(join(), _i == 1 ? "init" : "missing", -1, -1);
     ck_assert_int_eq(master_do(masters, 0, "PTTL", RL_QUARANTINE_KEY, NULL).number, -1);
 }
-END_TEST
 
 /* What is lost again is quarantined from now on. */
-START_TEST(second_loss_begins_anew)
+TEST(marker, second_loss_begins_anew)
 {
     expect(join_as("0", "5000"), "missing", 5000, 5000);
     struct reply first = master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL);
@@ -341,11 +325,10 @@ START_TEST(second_loss_begins_anew)
     expect(join_as("0", "5000"), "missing", 5000, 5000);
     ck_assert_str_ne(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, first.text);
 }
-END_TEST
 
 /* ---- the first marker ------------------------------------------------------------------- */
 
-START_TEST(first_marker_is_set_where_nothing_stands)
+TEST(marker, first_marker_is_set_where_nothing_stands)
 {
     ck_assert_str_eq(init(), "nonce done 0");
     ck_assert_str_eq(init(), "nonce marker 1");
@@ -361,34 +344,5 @@ START_TEST(first_marker_is_set_where_nothing_stands)
     master_do(masters, 0, "REPLICAOF", "127.0.0.1", "1", NULL);
     ck_assert_str_eq(init(), "nonce replica 0");
 }
-END_TEST
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-
-int main(void)
-{
-    Suite *suite = suite_create("scripts_marker");
-    TCase *tests = tcase_create("marker");
-    tcase_set_timeout(tests, 120);
-    tcase_add_checked_fixture(tests, start, stop);
-    tcase_add_test(tests, master_without_marker_is_quarantined_for_all);
-    tcase_add_test(tests, marker_that_matches_is_left_alone);
-    tcase_add_loop_test(tests, another_marker_is_quarantined_and_replaced, 0, COUNT(markers));
-    tcase_add_test(tests, whatever_it_lets_through_is_read);
-    tcase_add_loop_test(tests, data_in_markers_place_stays, 0, 2);
-    tcase_add_test(tests, list_in_markers_place_stays);
-    tcase_add_test(tests, data_in_quarantines_place_stays_and_is_no_vote);
-    tcase_add_test(tests, keys_lost_beside_data_in_quarantines_place_are_found_again);
-    tcase_add_test(tests, marker_of_another_database_is_quarantined);
-    tcase_add_test(tests, former_replica_is_quarantined);
-    tcase_add_test(tests, first_replica_and_freed_backlog_cost_no_vote);
-    tcase_add_test(tests, quarantine_is_raised_and_never_lowered);
-    tcase_add_test(tests, quarantine_counts_from_its_beginning);
-    tcase_add_loop_test(tests, quarantine_without_beginning_stays, 0, COUNT(values));
-    tcase_add_test(tests, quarantine_that_has_not_begun_begins_now);
-    tcase_add_loop_test(tests, quarantine_without_end_stays, 0, 2);
-    tcase_add_test(tests, second_loss_begins_anew);
-    tcase_add_test(tests, first_marker_is_set_where_nothing_stands);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(marker, .timeout_s = 120, .set_up = start, .tear_down = stop)

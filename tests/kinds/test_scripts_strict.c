@@ -77,7 +77,7 @@ static struct reply keep(const char *name, uint64_t token)
                      "1", "100000", NONCE NONCE, NULL);
 }
 
-START_TEST(counter_that_is_too_far_ahead_costs_its_name_only)
+TEST(strict, counter_that_is_too_far_ahead_costs_its_name_only, .rows = 5)
 {
     static const uint64_t far[] = {CEILING + STEPS, END - 2, END - 1, END, UINT64_MAX};
     start(1000);
@@ -91,9 +91,8 @@ START_TEST(counter_that_is_too_far_ahead_costs_its_name_only)
     ck_assert_uint_eq(greatest(), number);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(above_the_ceiling_each_grant_is_one_more)
+TEST(strict, above_the_ceiling_each_grant_is_one_more)
 {
     start(1000);
     set_counter("name", CEILING);
@@ -104,9 +103,8 @@ START_TEST(above_the_ceiling_each_grant_is_one_more)
     ck_assert_uint_eq(number_for("other"), CEILING + 4); /* its counter may have been lost */
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(no_clock_brings_number_above_the_ceiling)
+TEST(strict, no_clock_brings_number_above_the_ceiling)
 {
     uint64_t number = 0;
     start(1000);
@@ -115,10 +113,9 @@ START_TEST(no_clock_brings_number_above_the_ceiling)
     ck_assert_uint_eq(number, CEILING);
     masters_stop(masters);
 }
-END_TEST
 
 /* It is one master's word. This one goes as far as it may, so one that lagged behind catches up. */
-START_TEST(token_that_is_too_far_ahead_is_not_taken)
+TEST(strict, token_that_is_too_far_ahead_is_not_taken)
 {
     start(1000);
     struct reply reply = take("name", "0", "0");
@@ -137,9 +134,8 @@ START_TEST(token_that_is_too_far_ahead_is_not_taken)
     ck_assert_uint_eq(number_for("name"), CEILING + 4 * STEPS + 1);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(certificate_at_its_end_costs_fenced_locks_only)
+TEST(strict, certificate_at_its_end_costs_fenced_locks_only)
 {
     start(END - 2);
     ck_assert_uint_eq(number_for("name"), END - 1);
@@ -152,7 +148,6 @@ START_TEST(certificate_at_its_end_costs_fenced_locks_only)
     ck_assert_ptr_nonnull(strstr(join("look", "", 0).text, " certified "));
     masters_stop(masters);
 }
-END_TEST
 
 /* What clients would not read as an answer would cost them the whole connection. */
 static void expect_foreign(const char *text)
@@ -165,7 +160,7 @@ static void expect_foreign(const char *text)
     }
 }
 
-START_TEST(certificate_of_another_shape_is_lost_and_stays)
+TEST(strict, certificate_of_another_shape_is_lost_and_stays, .rows = 12)
 {
     static const struct {
         const char *before, *after; /* what this server would read itself */
@@ -196,9 +191,8 @@ START_TEST(certificate_of_another_shape_is_lost_and_stays)
     expect_foreign(text);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(hash_in_certificates_place_stays)
+TEST(strict, hash_in_certificates_place_stays)
 {
     masters = masters_start(1, NULL);
     master_do(masters, 0, "HSET", RL_FENCING_KEY, "a", "b", NULL);
@@ -208,9 +202,8 @@ START_TEST(hash_in_certificates_place_stays)
     ck_assert_int_eq(master_do(masters, 0, "HLEN", RL_FENCING_KEY, NULL).number, 1);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(look_at_loss_writes_nothing)
+TEST(strict, look_at_loss_writes_nothing)
 {
     masters = masters_start(1, NULL);
     ck_assert_str_eq(join("look", "", 0).text, NONCE " missing  0");
@@ -219,10 +212,9 @@ START_TEST(look_at_loss_writes_nothing)
     ck_assert_str_eq(join("look", "", 0).text, NONCE " missing " NONCE " 0");
     masters_stop(masters);
 }
-END_TEST
 
 /* It may have its own keys as its replica had them, some tokens ago. */
-START_TEST(certificate_of_former_replica_is_lost)
+TEST(strict, certificate_of_former_replica_is_lost)
 {
     start(1000);
     master_do(masters, 0, "REPLICAOF", "127.0.0.1", "1", NULL);
@@ -232,22 +224,4 @@ START_TEST(certificate_of_former_replica_is_lost)
     struct reply reply = join("lose", "", 0);
     ck_assert_msg(strcmp(reply.text, NONCE " resynced " NONCE " 0") == 0, "%s", reply.text);
     masters_stop(masters);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("scripts_strict");
-    TCase *tcase = tcase_create("strict");
-    suite_add_tcase(suite, tcase);
-    tcase_add_loop_test(tcase, counter_that_is_too_far_ahead_costs_its_name_only, 0, 5);
-    tcase_add_test(tcase, above_the_ceiling_each_grant_is_one_more);
-    tcase_add_test(tcase, no_clock_brings_number_above_the_ceiling);
-    tcase_add_test(tcase, token_that_is_too_far_ahead_is_not_taken);
-    tcase_add_test(tcase, certificate_at_its_end_costs_fenced_locks_only);
-    tcase_add_test(tcase, hash_in_certificates_place_stays);
-    tcase_add_test(tcase, look_at_loss_writes_nothing);
-    tcase_add_loop_test(tcase, certificate_of_another_shape_is_lost_and_stays, 0, 12);
-    tcase_add_test(tcase, certificate_of_former_replica_is_lost);
-    return suite_run(suite);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-START_TEST(variant_is_safe_or_caught)
+TEST(protocol, variant_is_safe_or_caught, .rows = (int)variant_count)
 {
     const struct variant *variant = &variants[_i];
     if (variant->large)
@@ -21,7 +21,6 @@ START_TEST(variant_is_safe_or_caught)
     ck_assert_msg(variant_as_it_must(variant, &found), "%s: %s, %zu states", variant->name,
                   found.wrong ? found.wrong : "nothing is wrong", found.states);
 }
-END_TEST
 
 static const struct variant *safe_one(void)
 {
@@ -32,7 +31,7 @@ static const struct variant *safe_one(void)
     suite_die("no variant is safe");
 }
 
-START_TEST(bound_that_is_met_is_no_success)
+TEST(protocol, bound_that_is_met_is_no_success)
 {
     const struct variant *variant = safe_one();
     struct exploration whole = variant_explore(variant, NULL);
@@ -43,9 +42,8 @@ START_TEST(bound_that_is_met_is_no_success)
     ck_assert_uint_eq(less.states, whole.states - 1);
     ck_assert(!variant_as_it_must(variant, &less));
 }
-END_TEST
 
-START_TEST(wrong_result_is_noticed)
+TEST(protocol, wrong_result_is_noticed)
 {
     const struct variant *safe = safe_one();
     struct variant broken = *safe;
@@ -57,7 +55,6 @@ START_TEST(wrong_result_is_noticed)
     ck_assert(!variant_as_it_must(safe, &found));
     ck_assert(variant_as_it_must(&broken, &found));
 }
-END_TEST
 
 /* ---- a model of one's own: a number goes up by 2 or 3, and 7 is wrong ---- */
 
@@ -93,7 +90,7 @@ static const char *is_wrong(const void *rules, const void *state)
 
 static const struct model numbers = {1, one, two_or_three_more, without_tens, is_wrong};
 
-START_TEST(shortest_schedule_is_told)
+TEST(search, shortest_schedule_is_told)
 {
     unsigned char seven = 7;
     char *story = NULL;
@@ -107,29 +104,13 @@ START_TEST(shortest_schedule_is_told)
     ck_assert_str_eq(story, "   1. 1 becomes 4\n   2. 4 becomes 7\n      it is wrong.\n");
     free(story);
 }
-END_TEST
 
-START_TEST(states_that_differ_by_name_count_once)
+TEST(search, states_that_differ_by_name_count_once)
 {
     unsigned char none = 0;
     struct exploration found = explore(&numbers, &none, 100, NULL);
     ck_assert(found.complete);
     ck_assert_uint_eq(found.states, 9); /* 1, 3 to 9, and the tens */
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("model");
-    TCase *protocol = tcase_create("protocol");
-    tcase_set_timeout(protocol, 60);
-    tcase_add_loop_test(protocol, variant_is_safe_or_caught, 0, (int)variant_count);
-    tcase_add_test(protocol, bound_that_is_met_is_no_success);
-    tcase_add_test(protocol, wrong_result_is_noticed);
-    suite_add_tcase(suite, protocol);
-    TCase *search = tcase_create("search");
-    tcase_add_test(search, shortest_schedule_is_told);
-    tcase_add_test(search, states_that_differ_by_name_count_once);
-    suite_add_tcase(suite, search);
-    return suite_run(suite);
-}
+CASE(protocol, .timeout_s = 60)

@@ -54,7 +54,7 @@ static void expect_end(const char *reason)
     ck_assert(!rig_turn(&link_rig, 0));
 }
 
-START_TEST(bytes_pass_both_ways)
+TEST(unix_peer, bytes_pass_both_ways)
 {
     char bytes[16] = "";
     ck_assert_int_eq(rl_link_recv(link_rig.link, bytes, sizeof(bytes)), 0);
@@ -65,9 +65,8 @@ START_TEST(bytes_pass_both_ways)
     ck_assert_int_eq(memcmp(bytes, "+PONG\r\n", 7), 0);
     ck_assert(!rl_link_blocked(link_rig.link));
 }
-END_TEST
 
-START_TEST(round_trip_is_one_send_and_one_receive)
+TEST(unix_peer, round_trip_is_one_send_and_one_receive)
 {
     char bytes[16];
     unsigned before = epoll_ctls;
@@ -83,7 +82,6 @@ START_TEST(round_trip_is_one_send_and_one_receive)
     ck_assert_uint_eq(recvs, 10);
     ck_assert_uint_eq(epoll_ctls, before);
 }
-END_TEST
 
 /* Send until nothing is taken any more, also a while later (TCP moves bytes over to the peer's
  * side in its own time): bytes taken. */
@@ -112,7 +110,7 @@ static unsigned char *new_pattern(size_t size)
     return bytes;
 }
 
-START_TEST(full_kernel_blocks_until_there_is_room)
+TEST(unix_peer, full_kernel_blocks_until_there_is_room)
 {
     enum { SIZE = 16 * 1024 * 1024 };
     unsigned char *bytes = new_pattern(SIZE), *heard = malloc(SIZE);
@@ -136,9 +134,8 @@ START_TEST(full_kernel_blocks_until_there_is_room)
     free(bytes);
     free(heard);
 }
-END_TEST
 
-START_TEST(replies_are_read_while_sending_is_blocked)
+TEST(unix_peer, replies_are_read_while_sending_is_blocked)
 {
     enum { SIZE = 16 * 1024 * 1024 };
     char reply[8];
@@ -151,7 +148,6 @@ START_TEST(replies_are_read_while_sending_is_blocked)
     ck_assert(rig_read(&link_rig, reply, 5));
     free(bytes);
 }
-END_TEST
 
 static void peer_closes(void)
 {
@@ -159,7 +155,7 @@ static void peer_closes(void)
     peer_fd = -1;
 }
 
-START_TEST(end_comes_after_last_byte)
+TEST(unix_peer, end_comes_after_last_byte)
 {
     char bytes[8];
     ck_assert(net_send(peer_fd, "+OK\r\n", 5));
@@ -167,7 +163,6 @@ START_TEST(end_comes_after_last_byte)
     ck_assert(rig_read(&link_rig, bytes, 5));
     expect_end("closed by the server");
 }
-END_TEST
 
 /* TCP learns of it from the answer to the first bytes. */
 static void send_until_nothing_is_taken(void)
@@ -175,17 +170,16 @@ static void send_until_nothing_is_taken(void)
     ck_assert(wait_until(rl_link_send(link_rig.link, "x", 1) != 1, 5000));
 }
 
-START_TEST(sending_to_peer_that_is_gone_raises_no_signal)
+TEST(unix_peer, sending_to_peer_that_is_gone_raises_no_signal)
 {
     ck_assert(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
     peer_closes();
     send_until_nothing_is_taken();
     expect_end("closed by the server");
 }
-END_TEST
 
 /* A master whose connections are used up says so, and closes. */
-START_TEST(last_words_are_read_though_nothing_can_be_sent)
+TEST(unix_peer, last_words_are_read_though_nothing_can_be_sent)
 {
     char bytes[8];
     ck_assert(net_send(peer_fd, "-ERR\r\n", 6));
@@ -194,33 +188,13 @@ START_TEST(last_words_are_read_though_nothing_can_be_sent)
     ck_assert(rig_read(&link_rig, bytes, 6));
     expect_end("closed by the server");
 }
-END_TEST
 
-START_TEST(reset_is_told)
+TEST(tcp_peer, reset_is_told)
 {
     net_close(peer_fd, true);
     peer_fd = -1;
     expect_end(strerror(ECONNRESET));
 }
-END_TEST
 
-static void add_tests(TCase *tcase)
-{
-    tcase_add_test(tcase, bytes_pass_both_ways);
-    tcase_add_test(tcase, round_trip_is_one_send_and_one_receive);
-    tcase_add_test(tcase, full_kernel_blocks_until_there_is_room);
-    tcase_add_test(tcase, replies_are_read_while_sending_is_blocked);
-    tcase_add_test(tcase, end_comes_after_last_byte);
-    tcase_add_test(tcase, sending_to_peer_that_is_gone_raises_no_signal);
-    tcase_add_test(tcase, last_words_are_read_though_nothing_can_be_sent);
-}
-
-int main(void)
-{
-    Suite *suite = suite_create("link");
-    add_tests(new_peer_case(suite, "unix", set_up_unix));
-    TCase *tcase = new_peer_case(suite, "tcp", set_up_tcp);
-    add_tests(tcase);
-    tcase_add_test(tcase, reset_is_told);
-    return suite_run(suite);
-}
+CASE(unix_peer, PEER_CASE, .set_up = set_up_unix)
+CASE(tcp_peer, PEER_CASE, .set_up = set_up_tcp, .again = "unix_peer")

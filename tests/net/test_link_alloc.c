@@ -103,12 +103,11 @@ static bool make_and_open_a_link(void)
     return worked;
 }
 
-START_TEST(link_with_name)
+TEST(alloc, link_with_name)
 {
     fake_dns_fail(EAI_AGAIN); /* so that the stand-in allocates nothing */
     ck_assert_int_ge(fail_each(make_and_open_a_link), 1);
 }
-END_TEST
 
 static bool make_a_context(void)
 {
@@ -120,11 +119,10 @@ static bool make_a_context(void)
     return context != NULL;
 }
 
-START_TEST(context_allocations)
+TEST(alloc, context_allocations)
 {
     ck_assert_int_ge(fail_each(make_a_context), 1);
 }
-END_TEST
 
 static struct rl_tls_context *context;
 
@@ -135,17 +133,16 @@ static bool make_a_session(void)
     return tls != NULL;
 }
 
-START_TEST(session_allocations)
+TEST(alloc, session_allocations)
 {
     char why[256];
     context = rl_tls_context_new(&world.node, why, sizeof(why));
     ck_assert_int_ge(fail_each(make_a_session), 1);
     rl_tls_context_free(context);
 }
-END_TEST
 
 /* Plain links only: OpenSSL allocates at every record, whatever is done about it. */
-START_TEST(round_trips_allocate_nothing)
+TEST(alloc, round_trips_allocate_nothing)
 {
     struct endpoint at = {.port = 0};
     struct rig rig;
@@ -168,20 +165,11 @@ START_TEST(round_trips_allocate_nothing)
     close(listener);
     close(peer);
 }
-END_TEST
+
+CASE(alloc, .timeout_s = 60, .set_up_once = make_world, .set_up = set_up)
 
 int main(void)
 {
     tls_certs_lax_policy();
-    Suite *suite = suite_create("link_alloc");
-    TCase *tcase = tcase_create("alloc");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_unchecked_fixture(tcase, make_world, NULL);
-    tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, link_with_name);
-    tcase_add_test(tcase, context_allocations);
-    tcase_add_test(tcase, session_allocations);
-    tcase_add_test(tcase, round_trips_allocate_nothing);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    return suite_main();
 }

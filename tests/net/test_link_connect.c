@@ -41,7 +41,7 @@ static void divert(const char *address)
     ck_assert_int_eq(inet_pton(AF_INET, address, &divert_to.sin_addr), 1);
 }
 
-START_TEST(refused_addresses_are_passed_over_at_once)
+TEST(addresses, refused_addresses_are_passed_over_at_once)
 {
     loopback_listen("127.0.0.4", port, 8);
     fake_dns_answer("127.0.0.2 127.0.0.3 127.0.0.4");
@@ -51,9 +51,8 @@ START_TEST(refused_addresses_are_passed_over_at_once)
     ck_assert_int_lt(now_ms() - begun, 1000);
     ck_assert_uint_eq(connects, 3);
 }
-END_TEST
 
-START_TEST(both_families_are_tried)
+TEST(addresses, both_families_are_tried)
 {
     loopback_listen("127.0.0.2", port, 8);
     fake_dns_answer("::1 127.0.0.2");
@@ -64,9 +63,8 @@ START_TEST(both_families_are_tried)
     rig_expect_open(&link_rig);
     ck_assert_str_eq(link_rig.link->where, with_port("[::1]:%d"));
 }
-END_TEST
 
-START_TEST(where_all_refuse_each_is_named)
+TEST(addresses, where_all_refuse_each_is_named)
 {
     fake_dns_answer("127.0.0.2 ::1 127.0.0.3");
     rig_open(&link_rig, LIMIT_MS);
@@ -74,19 +72,17 @@ START_TEST(where_all_refuse_each_is_named)
                       with_port("127.0.0.2:%d: Connection refused; [::1]:%d: Connection "
                                 "refused; 127.0.0.3:%d: Connection refused"));
 }
-END_TEST
 
-START_TEST(address_that_can_not_be_reached_is_passed_over)
+TEST(addresses, address_that_can_not_be_reached_is_passed_over)
 {
     loopback_listen("127.0.0.2", port, 8);
     fake_dns_answer("255.255.255.255 127.0.0.2"); /* no TCP to the broadcast address */
     rig_expect_open(&link_rig);
     ck_assert_str_eq(link_rig.link->where, with_port("127.0.0.2:%d"));
 }
-END_TEST
 
 /* Time is handed in: nobody waits here for the shares to pass. */
-START_TEST(silent_address_costs_its_share_and_no_more)
+TEST(addresses, silent_address_costs_its_share_and_no_more)
 {
     loopback_black_hole("127.0.0.2", port);
     loopback_listen("127.0.0.4", port, 8);
@@ -107,10 +103,9 @@ START_TEST(silent_address_costs_its_share_and_no_more)
     ck_assert_str_eq(link_rig.link->where, with_port("127.0.0.4:%d"));
     ck_assert_str_eq(rl_link_text(link_rig.link), "");
 }
-END_TEST
 
 /* Nobody ran the loop for a while: what was sent meanwhile had no chance to be answered. */
-START_TEST(absence_is_not_charged_to_address)
+TEST(addresses, absence_is_not_charged_to_address)
 {
     enum { SHARE_MS = 400, ABSENT_MS = 1000 };
     loopback_black_hole("127.0.0.2", port);
@@ -129,10 +124,9 @@ START_TEST(absence_is_not_charged_to_address)
     ck_assert_str_eq(link_rig.link->where, with_port("127.0.0.4:%d"));
     ck_assert_int_eq(rig_settle(&link_rig, LIMIT_MS), RL_LINK_OPEN);
 }
-END_TEST
 
 /* The kernel alone would say SYN again after a second, and after three. */
-START_TEST(address_that_was_silent_is_found_soon)
+TEST(addresses, address_that_was_silent_is_found_soon)
 {
     int listens = loopback_black_hole("127.0.0.2", port);
     fake_dns_answer("127.0.0.2");
@@ -147,10 +141,9 @@ START_TEST(address_that_was_silent_is_found_soon)
     ck_assert_int_lt(now_ms() - answers_ms, 1500); /* which it does 1.8 s from here */
     ck_assert_int_eq(rl_link_due_ns(link_rig.link), INT64_MAX);
 }
-END_TEST
 
 /* Time is handed in. */
-START_TEST(silent_address_is_tried_four_times_per_second)
+TEST(addresses, silent_address_is_tried_four_times_per_second)
 {
     loopback_black_hole("127.0.0.2", port);
     unsigned before = rig_descriptors();
@@ -173,11 +166,10 @@ START_TEST(silent_address_is_tried_four_times_per_second)
     ck_assert_int_eq(rl_link_state(link_rig.link), RL_LINK_FAILED);
     ck_assert_uint_eq(rig_descriptors(), before);
 }
-END_TEST
 
 /* Where it is further away than a second, none of the later tries has the time: it is the first
  * that is answered, when four and more of them are under way. */
-START_TEST(address_that_is_far_away_is_found)
+TEST(addresses, address_that_is_far_away_is_found)
 {
     int listens = loopback_black_hole("127.0.0.2", port);
     loopback_black_hole("127.0.0.3", port);
@@ -192,10 +184,9 @@ START_TEST(address_that_is_far_away_is_found)
     ck_assert_int_eq(listen(listens, 64), 0);
     ck_assert_int_eq(rig_settle(&link_rig, LIMIT_MS), RL_LINK_OPEN);
 }
-END_TEST
 
 /* The news of both come at once: of the one that is connected, and of one that is refused. */
-START_TEST(refusal_does_not_end_try_that_was_connected)
+TEST(addresses, refusal_does_not_end_try_that_was_connected)
 {
     enum { EVENTS = 2 };
     struct epoll_event events[EVENTS];
@@ -216,9 +207,8 @@ START_TEST(refusal_does_not_end_try_that_was_connected)
     rl_link_step(link_rig.link, events[refused_first ? 0 : 1].events, now_ns);
     ck_assert_int_eq(rl_link_state(link_rig.link), RL_LINK_OPEN);
 }
-END_TEST
 
-START_TEST(silence_everywhere_ends_with_budget)
+TEST(addresses, silence_everywhere_ends_with_budget)
 {
     loopback_black_hole("127.0.0.2", port);
     loopback_black_hole("127.0.0.3", port);
@@ -231,9 +221,8 @@ START_TEST(silence_everywhere_ends_with_budget)
     ck_assert_int_ge(now_ms() - begun, 299);
     ck_assert_int_lt(now_ms() - begun, 2000);
 }
-END_TEST
 
-START_TEST(budget_that_is_over_tries_nothing)
+TEST(addresses, budget_that_is_over_tries_nothing)
 {
     int64_t now_ns = rl_clock_now_ns();
     rig_end(&link_rig);
@@ -242,9 +231,8 @@ START_TEST(budget_that_is_over_tries_nothing)
     rig_expect_failed(&link_rig, with_port("127.0.0.2:%d: no time was left to try it"));
     ck_assert_uint_eq(connects, 0);
 }
-END_TEST
 
-START_TEST(where_there_is_no_descriptor_no_other_address_is_tried)
+TEST(addresses, where_there_is_no_descriptor_no_other_address_is_tried)
 {
     struct rlimit limit;
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -258,10 +246,9 @@ START_TEST(where_there_is_no_descriptor_no_other_address_is_tried)
     limit.rlim_cur = usual;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
-END_TEST
 
 /* An event that was meant for an earlier socket of the link is no connection. */
-START_TEST(stray_event_does_not_make_connection)
+TEST(addresses, stray_event_does_not_make_connection)
 {
     loopback_black_hole("127.0.0.2", port);
     fake_dns_answer("127.0.0.2");
@@ -273,9 +260,8 @@ START_TEST(stray_event_does_not_make_connection)
     rl_link_step(link_rig.link, EPOLLERR | EPOLLHUP | EPOLLIN, rl_clock_now_ns());
     ck_assert_int_eq(rl_link_state(link_rig.link), RL_LINK_CONNECTING);
 }
-END_TEST
 
-START_TEST(connection_to_itself_is_refusal)
+TEST(addresses, connection_to_itself_is_refusal)
 {
     connect_to_self = true;
     fake_dns_answer("127.0.0.2 ::1");
@@ -284,9 +270,8 @@ START_TEST(connection_to_itself_is_refusal)
                       with_port("127.0.0.2:%d: Connection refused; [::1]:%d: Connection "
                                 "refused"));
 }
-END_TEST
 
-START_TEST(link_may_be_closed_or_freed_on_its_way)
+TEST(addresses, link_may_be_closed_or_freed_on_its_way)
 {
     unsigned before = rig_descriptors();
     loopback_black_hole("127.0.0.2", port);
@@ -305,30 +290,5 @@ START_TEST(link_may_be_closed_or_freed_on_its_way)
     while (rl_link_state(link_rig.link) != RL_LINK_CONNECTING)
         rig_turn(&link_rig, LIMIT_MS);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("link_connect");
-    TCase *tcase = tcase_create("addresses");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up_name, tear_down_name);
-    tcase_add_test(tcase, refused_addresses_are_passed_over_at_once);
-    tcase_add_test(tcase, both_families_are_tried);
-    tcase_add_test(tcase, where_all_refuse_each_is_named);
-    tcase_add_test(tcase, address_that_can_not_be_reached_is_passed_over);
-    tcase_add_test(tcase, silent_address_costs_its_share_and_no_more);
-    tcase_add_test(tcase, absence_is_not_charged_to_address);
-    tcase_add_test(tcase, address_that_was_silent_is_found_soon);
-    tcase_add_test(tcase, silent_address_is_tried_four_times_per_second);
-    tcase_add_test(tcase, address_that_is_far_away_is_found);
-    tcase_add_test(tcase, refusal_does_not_end_try_that_was_connected);
-    tcase_add_test(tcase, silence_everywhere_ends_with_budget);
-    tcase_add_test(tcase, budget_that_is_over_tries_nothing);
-    tcase_add_test(tcase, where_there_is_no_descriptor_no_other_address_is_tried);
-    tcase_add_test(tcase, stray_event_does_not_make_connection);
-    tcase_add_test(tcase, connection_to_itself_is_refusal);
-    tcase_add_test(tcase, link_may_be_closed_or_freed_on_its_way);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(addresses, .timeout_s = 30, .set_up = set_up_name, .tear_down = tear_down_name)

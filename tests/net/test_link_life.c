@@ -16,13 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-START_TEST(descriptor_is_ours_alone)
+TEST(unix_peer, descriptor_is_ours_alone)
 {
     int fd = link_rig.link->fd;
     ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
     ck_assert_int_eq(fcntl(fd, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
 }
-END_TEST
 
 static int option(int level, int name)
 {
@@ -32,7 +31,7 @@ static int option(int level, int name)
     return value;
 }
 
-START_TEST(tcp_socket_is_quick_and_notices_silent_end)
+TEST(tcp_peer, tcp_socket_is_quick_and_notices_silent_end)
 {
     ck_assert_int_ne(option(IPPROTO_TCP, TCP_NODELAY), 0);
     ck_assert_int_ne(option(SOL_SOCKET, SO_KEEPALIVE), 0);
@@ -40,9 +39,8 @@ START_TEST(tcp_socket_is_quick_and_notices_silent_end)
     ck_assert_int_le(option(IPPROTO_TCP, TCP_KEEPIDLE), 30);
     ck_assert_int_le(option(IPPROTO_TCP, TCP_KEEPINTVL), 10);
 }
-END_TEST
 
-START_TEST(error_event_without_anything_to_read_fails_link)
+TEST(unix_peer, error_event_without_anything_to_read_fails_link)
 {
     if (link_rig.node.transport != RL_UNIX) {
         const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
@@ -56,9 +54,8 @@ START_TEST(error_event_without_anything_to_read_fails_link)
     ck_assert_msg(strstr(rl_link_text(link_rig.link), strerror(ECONNRESET)), "%s",
                   rl_link_text(link_rig.link));
 }
-END_TEST
 
-START_TEST(closing_lets_go_of_everything_and_opening_works_again)
+TEST(unix_peer, closing_lets_go_of_everything_and_opening_works_again)
 {
     unsigned before = rig_descriptors();
     for (int i = 0; i < 50; i++) {
@@ -73,11 +70,10 @@ START_TEST(closing_lets_go_of_everything_and_opening_works_again)
     }
     ck_assert_uint_eq(rig_descriptors(), before);
 }
-END_TEST
 
 /* What has arrived can be read; and TCP says that there is nobody any more to send the rest, or
  * to take an answer, where it would be content with an end of the one direction. */
-START_TEST(abort_takes_back_unread_bytes)
+TEST(unix_peer, abort_takes_back_unread_bytes)
 {
     char bytes[8];
     ck_assert_int_eq(rl_link_send(link_rig.link, "hello", 5), 5);
@@ -89,9 +85,8 @@ START_TEST(abort_takes_back_unread_bytes)
     rl_link_abort(link_rig.link); /* once more is nothing */
     ck_assert_int_eq(rl_link_state(link_rig.link), RL_LINK_IDLE);
 }
-END_TEST
 
-START_TEST(link_may_be_freed_at_any_time)
+TEST(unix_peer, link_may_be_freed_at_any_time)
 {
     unsigned before = rig_descriptors();
     rig_end(&link_rig);
@@ -100,7 +95,6 @@ START_TEST(link_may_be_freed_at_any_time)
     rl_link_free_in_child(NULL);
     rig_begin_tcp(&link_rig, "127.0.0.1", 1);
 }
-END_TEST
 
 /* Run this in a forked child: what it returns must be 0. */
 static void in_child(int (*body)(void))
@@ -123,7 +117,7 @@ static int free_the_link(void)
     return rig_descriptors() == before - 1 ? 0 : 1;
 }
 
-START_TEST(child_that_frees_its_copy_disturbs_nobody)
+TEST(unix_peer, child_that_frees_its_copy_disturbs_nobody)
 {
     char bytes[8];
     unsigned before = epoll_ctls;
@@ -135,7 +129,6 @@ START_TEST(child_that_frees_its_copy_disturbs_nobody)
     ck_assert(rig_turn(&link_rig, 5000)); /* still in the epoll set */
     ck_assert(rig_read(&link_rig, bytes, 5));
 }
-END_TEST
 
 /* A child that has a copy of every descriptor, until let_go(). */
 struct copier {
@@ -166,7 +159,7 @@ static void let_go(const struct copier *copier)
 
 /* A child's copy of the descriptor keeps the connection, and its place in the epoll set, from
  * ending with close(). */
-START_TEST(closing_works_while_child_has_copy)
+TEST(unix_peer, closing_works_while_child_has_copy)
 {
     char byte;
     struct copier copier = copy_all();
@@ -176,7 +169,6 @@ START_TEST(closing_works_while_child_has_copy)
     ck_assert(recv(peer_fd, &byte, 1, 0) <= 0);
     let_go(&copier);
 }
-END_TEST
 
 /* Send until the kernel takes no more: how much it has taken. */
 static size_t send_all_it_takes(void)
@@ -206,7 +198,7 @@ static void half_close(void)
 
 /* TCP would go on to send it: while a child has a copy of the descriptor also after a close()
  * that is to discard it, and to a peer that has closed its own direction only. */
-START_TEST(bytes_in_kernel_are_taken_back)
+TEST(tcp_peer, bytes_in_kernel_are_taken_back, .rows = 3)
 {
     const struct timeval limit = {.tv_sec = 5};
     static char bytes[65536];
@@ -226,9 +218,8 @@ START_TEST(bytes_in_kernel_are_taken_back)
     if (_i == 1)
         let_go(&copier);
 }
-END_TEST
 
-START_TEST(without_descriptors_link_fails_and_recovers)
+TEST(unix_peer, without_descriptors_link_fails_and_recovers)
 {
     struct rlimit limit;
     rl_link_close(link_rig.link);
@@ -245,27 +236,6 @@ START_TEST(without_descriptors_link_fails_and_recovers)
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
     rig_expect_open(&link_rig);
 }
-END_TEST
 
-static void add_tests(TCase *tcase)
-{
-    tcase_add_test(tcase, descriptor_is_ours_alone);
-    tcase_add_test(tcase, error_event_without_anything_to_read_fails_link);
-    tcase_add_test(tcase, closing_lets_go_of_everything_and_opening_works_again);
-    tcase_add_test(tcase, abort_takes_back_unread_bytes);
-    tcase_add_test(tcase, link_may_be_freed_at_any_time);
-    tcase_add_test(tcase, child_that_frees_its_copy_disturbs_nobody);
-    tcase_add_test(tcase, closing_works_while_child_has_copy);
-    tcase_add_test(tcase, without_descriptors_link_fails_and_recovers);
-}
-
-int main(void)
-{
-    Suite *suite = suite_create("link_life");
-    add_tests(new_peer_case(suite, "unix", set_up_unix));
-    TCase *tcase = new_peer_case(suite, "tcp", set_up_tcp);
-    add_tests(tcase);
-    tcase_add_test(tcase, tcp_socket_is_quick_and_notices_silent_end);
-    tcase_add_loop_test(tcase, bytes_in_kernel_are_taken_back, 0, 3);
-    return suite_run(suite);
-}
+CASE(unix_peer, PEER_CASE, .set_up = set_up_unix)
+CASE(tcp_peer, PEER_CASE, .set_up = set_up_tcp, .again = "unix_peer")

@@ -17,7 +17,7 @@
 
 enum { LIMIT_MS = 5000 };
 
-START_TEST(name_leads_to_its_address)
+TEST(names, name_leads_to_its_address)
 {
     loopback_listen("127.0.0.2", port, 8);
     fake_dns_answer("127.0.0.2");
@@ -27,9 +27,8 @@ START_TEST(name_leads_to_its_address)
     ck_assert_uint_eq(link_rig.wakes, 1);
     ck_assert_str_eq(link_rig.link->where, with_port("127.0.0.2:%d"));
 }
-END_TEST
 
-START_TEST(resolver_that_hangs_costs_budget_and_one_thread)
+TEST(names, resolver_that_hangs_costs_budget_and_one_thread)
 {
     fake_dns_answer("127.0.0.2");
     fake_dns_hold();
@@ -48,9 +47,8 @@ START_TEST(resolver_that_hangs_costs_budget_and_one_thread)
     ck_assert_int_eq(rig_settle(&link_rig, LIMIT_MS), RL_LINK_OPEN);
     ck_assert_uint_eq(fake_dns_calls(), 1);
 }
-END_TEST
 
-START_TEST(link_may_be_freed_while_its_name_is_looked_up)
+TEST(names, link_may_be_freed_while_its_name_is_looked_up)
 {
     int ends[2];
     char byte;
@@ -72,9 +70,8 @@ START_TEST(link_may_be_freed_while_its_name_is_looked_up)
     ck_assert_int_eq(errno, EAGAIN);
     set_up_name();
 }
-END_TEST
 
-START_TEST(name_that_is_not_known_fails_with_reason)
+TEST(names, name_that_is_not_known_fails_with_reason)
 {
     char expected[128];
     fake_dns_fail(EAI_NONAME);
@@ -82,9 +79,8 @@ START_TEST(name_that_is_not_known_fails_with_reason)
     snprintf(expected, sizeof(expected), "redis.example: %s", gai_strerror(EAI_NONAME));
     rig_expect_failed(&link_rig, expected);
 }
-END_TEST
 
-START_TEST(every_connect_asks_anew)
+TEST(names, every_connect_asks_anew)
 {
     loopback_listen("127.0.0.2", port, 8);
     loopback_listen("127.0.0.3", port, 8);
@@ -96,9 +92,8 @@ START_TEST(every_connect_asks_anew)
     ck_assert_str_eq(link_rig.link->where, with_port("127.0.0.3:%d"));
     ck_assert_uint_eq(fake_dns_calls(), 2);
 }
-END_TEST
 
-START_TEST(where_name_is_not_known_any_more_earlier_addresses_serve)
+TEST(names, where_name_is_not_known_any_more_earlier_addresses_serve)
 {
     char expected[256];
     int server = loopback_listen("127.0.0.2", port, 8);
@@ -114,9 +109,8 @@ START_TEST(where_name_is_not_known_any_more_earlier_addresses_serve)
              gai_strerror(EAI_AGAIN), port);
     rig_expect_failed(&link_rig, expected);
 }
-END_TEST
 
-START_TEST(where_resolver_hangs_earlier_addresses_serve_after_half_budget)
+TEST(names, where_resolver_hangs_earlier_addresses_serve_after_half_budget)
 {
     loopback_listen("127.0.0.2", port, 8);
     fake_dns_answer("127.0.0.2");
@@ -136,9 +130,8 @@ START_TEST(where_resolver_hangs_earlier_addresses_serve_after_half_budget)
     ck_assert(wait_until((rig_turn(&link_rig, 10), link_rig.wakes == 2), LIMIT_MS));
     ck_assert_int_eq(rl_link_state(link_rig.link), RL_LINK_OPEN);
 }
-END_TEST
 
-START_TEST(numeric_hosts_ask_nobody)
+TEST(names, numeric_hosts_ask_nobody)
 {
     rig_end(&link_rig);
     rig_begin_tcp(&link_rig, "::1", port);
@@ -149,22 +142,5 @@ START_TEST(numeric_hosts_ask_nobody)
     ck_assert_int_eq(rig_settle(&link_rig, LIMIT_MS), RL_LINK_OPEN);
     ck_assert_uint_eq(fake_dns_calls(), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("link_names");
-    TCase *tcase = tcase_create("names");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up_name, tear_down_name);
-    tcase_add_test(tcase, name_leads_to_its_address);
-    tcase_add_test(tcase, resolver_that_hangs_costs_budget_and_one_thread);
-    tcase_add_test(tcase, link_may_be_freed_while_its_name_is_looked_up);
-    tcase_add_test(tcase, name_that_is_not_known_fails_with_reason);
-    tcase_add_test(tcase, every_connect_asks_anew);
-    tcase_add_test(tcase, where_name_is_not_known_any_more_earlier_addresses_serve);
-    tcase_add_test(tcase, where_resolver_hangs_earlier_addresses_serve_after_half_budget);
-    tcase_add_test(tcase, numeric_hosts_ask_nobody);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(names, .timeout_s = 30, .set_up = set_up_name, .tear_down = tear_down_name)

@@ -64,6 +64,12 @@ static void start_master(void)
     masters = masters_start(1, extra);
 }
 
+static void start_world(void)
+{
+    make_certificates();
+    start_master();
+}
+
 static void stop_master(void)
 {
     masters_stop(masters);
@@ -89,7 +95,7 @@ static void expect_answer(const char *request, const char *reply)
     ck_assert_str_eq(bytes, reply);
 }
 
-START_TEST(real_server_is_spoken_to)
+TEST(master, real_server_is_spoken_to)
 {
     rig_expect_open(&rig);
     for (int i = 0; i < 100; i++)
@@ -98,10 +104,9 @@ START_TEST(real_server_is_spoken_to)
     rig_expect_open(&rig);
     expect_answer("PING\r\n", "+PONG\r\n");
 }
-END_TEST
 
 /* The socket is empty then, and no epoll set would tell of them by itself. */
-START_TEST(bytes_read_by_tls_are_told_of_until_received)
+TEST(master, bytes_read_by_tls_are_told_of_until_received)
 {
     char bytes[64] = "";
     ssize_t got;
@@ -117,18 +122,16 @@ START_TEST(bytes_read_by_tls_are_told_of_until_received)
     ck_assert_int_eq(rl_link_recv(rig.link, bytes, 3), 0);
     ck_assert(!rig_turn(&rig, 0));
 }
-END_TEST
 
-START_TEST(address_is_verified_as_well)
+TEST(master, address_is_verified_as_well)
 {
     rig_end(&rig);
     rig_begin_tls(&rig, "127.0.0.1", port, ca, own_crt, own_key);
     rig_expect_open(&rig);
     expect_answer("PING\r\n", "+PONG\r\n");
 }
-END_TEST
 
-START_TEST(refused_certificate_is_told_with_address)
+TEST(master, refused_certificate_is_told_with_address)
 {
     char start[64];
     rig_end(&rig);
@@ -139,9 +142,8 @@ START_TEST(refused_certificate_is_told_with_address)
     ck_assert_msg(strncmp(rl_link_text(rig.link), start, (size_t)len) == 0, "%s",
                   rl_link_text(rig.link));
 }
-END_TEST
 
-START_TEST(missing_client_certificate_is_told)
+TEST(master, missing_client_certificate_is_told)
 {
     char byte;
     rig_end(&rig);
@@ -154,11 +156,10 @@ START_TEST(missing_client_certificate_is_told)
     ck_assert_msg(strstr(rl_link_text(rig.link), "refused by the server"), "%s",
                   rl_link_text(rig.link));
 }
-END_TEST
 
 /* The server takes our greeting for the beginning of a line, and waits for the rest. */
 /* The server has hung up by then, and the connection is found reset by what is sent. */
-START_TEST(reason_is_told_where_sending_finds_the_end)
+TEST(master, reason_is_told_where_sending_finds_the_end)
 {
     rig_end(&rig);
     rig_begin_tls(&rig, "localhost", port, ca, NULL, NULL);
@@ -171,9 +172,8 @@ START_TEST(reason_is_told_where_sending_finds_the_end)
     ck_assert_msg(strstr(rl_link_text(rig.link), "certificate required"), "%s",
                   rl_link_text(rig.link));
 }
-END_TEST
 
-START_TEST(plain_port_does_not_speak_tls)
+TEST(master, plain_port_does_not_speak_tls)
 {
     char expected[64];
     rig_end(&rig);
@@ -183,9 +183,8 @@ START_TEST(plain_port_does_not_speak_tls)
     rig_open(&rig, 200);
     rig_expect_failed(&rig, expected);
 }
-END_TEST
 
-START_TEST(server_that_is_killed_is_noticed)
+TEST(master, server_that_is_killed_is_noticed)
 {
     char byte;
     struct masters *of_all = masters;
@@ -202,10 +201,9 @@ START_TEST(server_that_is_killed_is_noticed)
     stop_master();
     masters = of_all;
 }
-END_TEST
 
 /* A megabyte and more each way: records are cut, held and flushed. */
-START_TEST(long_requests_and_replies_pass_whole)
+TEST(master, long_requests_and_replies_pass_whole)
 {
     enum { SIZE = 2 * 1024 * 1024, ROUNDS = 8 };
     char *request = malloc(SIZE + 64), *reply = malloc(SIZE + 64), head[32];
@@ -235,9 +233,8 @@ START_TEST(long_requests_and_replies_pass_whole)
     free(request);
     free(reply);
 }
-END_TEST
 
-START_TEST(child_that_frees_its_copy_disturbs_nobody)
+TEST(master, child_that_frees_its_copy_disturbs_nobody)
 {
     int status;
     rig_expect_open(&rig);
@@ -257,7 +254,6 @@ START_TEST(child_that_frees_its_copy_disturbs_nobody)
     for (int i = 0; i < 10; i++)
         expect_answer("PING\r\n", "+PONG\r\n");
 }
-END_TEST
 
 /* ---- servers that are no servers ------------------------------------------------------- */
 
@@ -277,7 +273,7 @@ static void tear_down_listener(void)
     close(listener);
 }
 
-START_TEST(silence_in_handshake_costs_budget)
+TEST(handshake, silence_in_handshake_costs_budget)
 {
     char expected[128];
     int64_t begun = now_ms();
@@ -288,9 +284,8 @@ START_TEST(silence_in_handshake_costs_budget)
     ck_assert_int_ge(now_ms() - begun, 99);
     ck_assert_uint_le(rig.events, 3); /* it waited, and did not spin */
 }
-END_TEST
 
-START_TEST(hang_up_in_handshake_is_told)
+TEST(handshake, hang_up_in_handshake_is_told)
 {
     char expected[128], bytes[4096];
     rig_open(&rig, LIMIT_MS);
@@ -303,9 +298,8 @@ START_TEST(hang_up_in_handshake_is_told)
              "127.0.0.1:%d: closed by the server in the TLS handshake", port);
     rig_expect_failed(&rig, expected);
 }
-END_TEST
 
-START_TEST(answer_that_is_not_tls_is_told)
+TEST(handshake, answer_that_is_not_tls_is_told)
 {
     char expected[128];
     rig_open(&rig, LIMIT_MS);
@@ -317,9 +311,8 @@ START_TEST(answer_that_is_not_tls_is_told)
     rig_expect_failed(&rig, expected);
     close(peer);
 }
-END_TEST
 
-START_TEST(link_may_be_freed_in_handshake)
+TEST(handshake, link_may_be_freed_in_handshake)
 {
     unsigned before = rig_descriptors();
     for (int i = 0; i < 3; i++) {
@@ -333,35 +326,8 @@ START_TEST(link_may_be_freed_in_handshake)
     while (rl_link_state(rig.link) != RL_LINK_SECURING)
         rig_turn(&rig, LIMIT_MS);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("link_tls");
-    TCase *tcase = tcase_create("master");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_unchecked_fixture(tcase, make_certificates, NULL);
-    tcase_add_unchecked_fixture(tcase, start_master, stop_master);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, real_server_is_spoken_to);
-    tcase_add_test(tcase, bytes_read_by_tls_are_told_of_until_received);
-    tcase_add_test(tcase, address_is_verified_as_well);
-    tcase_add_test(tcase, refused_certificate_is_told_with_address);
-    tcase_add_test(tcase, missing_client_certificate_is_told);
-    tcase_add_test(tcase, reason_is_told_where_sending_finds_the_end);
-    tcase_add_test(tcase, plain_port_does_not_speak_tls);
-    tcase_add_test(tcase, server_that_is_killed_is_noticed);
-    tcase_add_test(tcase, long_requests_and_replies_pass_whole);
-    tcase_add_test(tcase, child_that_frees_its_copy_disturbs_nobody);
-    suite_add_tcase(suite, tcase);
-    tcase = tcase_create("handshake");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_unchecked_fixture(tcase, make_certificates, NULL);
-    tcase_add_checked_fixture(tcase, set_up_listener, tear_down_listener);
-    tcase_add_test(tcase, silence_in_handshake_costs_budget);
-    tcase_add_test(tcase, hang_up_in_handshake_is_told);
-    tcase_add_test(tcase, answer_that_is_not_tls_is_told);
-    tcase_add_test(tcase, link_may_be_freed_in_handshake);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(master, .timeout_s = 60, .set_up_once = start_world, .tear_down_once = stop_master,
+     .set_up = set_up, .tear_down = tear_down)
+CASE(handshake, .timeout_s = 30, .set_up_once = make_certificates, .set_up = set_up_listener,
+     .tear_down = tear_down_listener)

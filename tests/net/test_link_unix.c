@@ -39,30 +39,27 @@ static const char *with_path(const char *reason)
     return text;
 }
 
-START_TEST(missing_socket_is_told)
+TEST(unix, missing_socket_is_told)
 {
     rig_open(&rig, LIMIT_MS);
     rig_expect_failed(&rig, with_path(strerror(ENOENT)));
 }
-END_TEST
 
-START_TEST(socket_that_nobody_listens_on_is_told)
+TEST(unix, socket_that_nobody_listens_on_is_told)
 {
     close(net_listen(&at, 8));
     rig_open(&rig, LIMIT_MS);
     rig_expect_failed(&rig, with_path(strerror(ECONNREFUSED)));
 }
-END_TEST
 
-START_TEST(file_that_is_no_socket_is_told)
+TEST(unix, file_that_is_no_socket_is_told)
 {
     close(open(at.path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     rig_open(&rig, LIMIT_MS);
     rig_expect_failed(&rig, with_path(strerror(ECONNREFUSED)));
 }
-END_TEST
 
-START_TEST(longest_path_works)
+TEST(unix, longest_path_works)
 {
     char path[RL_UNIX_PATH_MAX + 1];
     size_t len = strlen(at.path);
@@ -76,7 +73,6 @@ START_TEST(longest_path_works)
     rig_begin_unix(&rig, path);
     rig_expect_open(&rig);
 }
-END_TEST
 
 /* Connections until the backlog takes no more: how many. */
 static unsigned fill_backlog(int *fds, unsigned size)
@@ -94,7 +90,7 @@ static unsigned fill_backlog(int *fds, unsigned size)
     suite_die("the backlog is never full");
 }
 
-START_TEST(full_backlog_is_waited_for)
+TEST(unix, full_backlog_is_waited_for)
 {
     int fds[16];
     int listener = net_listen(&at, 1);
@@ -108,9 +104,8 @@ START_TEST(full_backlog_is_waited_for)
     close(accept(listener, NULL, NULL));
     ck_assert_int_eq(rig_settle(&rig, LIMIT_MS), RL_LINK_OPEN);
 }
-END_TEST
 
-START_TEST(backlog_that_stays_full_costs_budget)
+TEST(unix, backlog_that_stays_full_costs_budget)
 {
     int fds[16];
     net_listen(&at, 1);
@@ -129,9 +124,8 @@ START_TEST(backlog_that_stays_full_costs_budget)
     ck_assert_uint_le(turns, 100);
     ck_assert_uint_eq(rig_descriptors(), before);
 }
-END_TEST
 
-START_TEST(unprintable_path_is_shown_safely)
+TEST(unix, unprintable_path_is_shown_safely)
 {
     size_t len = strlen(at.path);
     memcpy(at.path + len - 6, "s\nk\033t\177", 6);
@@ -140,10 +134,9 @@ START_TEST(unprintable_path_is_shown_safely)
     for (const char *c = rl_link_text(rig.link); *c; c++)
         ck_assert(*c >= ' ' && *c != '\177');
 }
-END_TEST
 
 /* No stand-in for the resolver in this program: the system's own is asked. */
-START_TEST(localhost_is_found)
+TEST(unix, localhost_is_found)
 {
     struct endpoint tcp = {.port = 0};
     int listener = net_listen(&tcp, 8);
@@ -152,9 +145,8 @@ START_TEST(localhost_is_found)
     rig_expect_open(&rig);
     close(listener);
 }
-END_TEST
 
-START_TEST(name_that_can_not_exist_is_told)
+TEST(unix, name_that_can_not_exist_is_told)
 {
     rig_end(&rig);
     rig_begin_tcp(&rig, "no such host", 6379);
@@ -162,23 +154,5 @@ START_TEST(name_that_can_not_exist_is_told)
     ck_assert_int_eq(rig_settle(&rig, LIMIT_MS), RL_LINK_FAILED);
     ck_assert_int_eq(strncmp(rl_link_text(rig.link), "no such host: ", 14), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("link_unix");
-    TCase *tcase = tcase_create("unix");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, missing_socket_is_told);
-    tcase_add_test(tcase, socket_that_nobody_listens_on_is_told);
-    tcase_add_test(tcase, file_that_is_no_socket_is_told);
-    tcase_add_test(tcase, longest_path_works);
-    tcase_add_test(tcase, full_backlog_is_waited_for);
-    tcase_add_test(tcase, backlog_that_stays_full_costs_budget);
-    tcase_add_test(tcase, unprintable_path_is_shown_safely);
-    tcase_add_test(tcase, localhost_is_found);
-    tcase_add_test(tcase, name_that_can_not_exist_is_told);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(unix, .timeout_s = 30, .set_up = set_up, .tear_down = tear_down)

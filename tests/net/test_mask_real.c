@@ -144,7 +144,7 @@ static bool try_and_release(redlock *client)
     return got;
 }
 
-START_TEST(login_repeated_by_server_is_not_shown)
+TEST(mask_real, login_repeated_by_server_is_not_shown, .rows = ROWS(echoes))
 {
     bool listens = strncmp(echoes[_i].match, "SUBSCRIBE", 9) == 0;
     struct fake *fake = fake_start(false);
@@ -175,10 +175,9 @@ START_TEST(login_repeated_by_server_is_not_shown)
                   "nothing was said: %s", logged);
     fake_stop(fake);
 }
-END_TEST
 
 /* What begins as an answer and is none: nothing of it is shown. */
-START_TEST(misunderstood_text_is_not_shown_in_part)
+TEST(mask_real, misunderstood_text_is_not_shown_in_part, .rows = 2)
 {
     static const char *const details[] = {
         "*5\r\n{nonce-}:0\r\n:1000\r\n$1\r\nx\r\n$45\r\nplain 0 0 1\nx 1 1000 18 "
@@ -195,7 +194,6 @@ START_TEST(misunderstood_text_is_not_shown_in_part)
     redlock_close(client);
     fake_stop(fake);
 }
-END_TEST
 
 /* ---- the programs, and real servers that have no AUTH -------------------------------------
  */
@@ -229,7 +227,7 @@ static const char *const commands[][8] = {
     {"-v", "run", "name", "--", "true"},
 };
 
-START_TEST(no_program_shows_password_that_real_server_without_auth_repeats)
+TEST(mask_real, no_program_shows_password_that_real_server_without_auth_repeats)
 {
     struct masters *masters = masters_start(3, without_auth);
     write_nodes(masters);
@@ -247,10 +245,9 @@ START_TEST(no_program_shows_password_that_real_server_without_auth_repeats)
     }
     masters_stop(masters);
 }
-END_TEST
 
 /* The same server twice, once as a user whose password is a part of its run id. */
-START_TEST(password_that_is_in_run_id_hides_no_duplicate)
+TEST(mask_real, password_that_is_in_run_id_hides_no_duplicate)
 {
     char info[4000], digits[4] = "", secret[8], url[128];
     struct node_list list = {.len = 0};
@@ -275,18 +272,5 @@ START_TEST(password_that_is_in_run_id_hides_no_duplicate)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("mask_real");
-    TCase *tcase = tcase_create("mask_real");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, login_repeated_by_server_is_not_shown, 0,
-                        (int)(sizeof(echoes) / sizeof(echoes[0])));
-    tcase_add_loop_test(tcase, misunderstood_text_is_not_shown_in_part, 0, 2);
-    tcase_add_test(tcase, no_program_shows_password_that_real_server_without_auth_repeats);
-    tcase_add_test(tcase, password_that_is_in_run_id_hides_no_duplicate);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(mask_real, .timeout_s = 60)

@@ -78,7 +78,7 @@ static void expect_order(const char *answer, const char *expected)
     ck_assert(wait_until(fake_dns_lent() == 0, LIMIT_MS));
 }
 
-START_TEST(numeric_addresses_need_no_look_up)
+TEST(resolve, numeric_addresses_need_no_look_up)
 {
     static const struct {
         const char *host, *text;
@@ -97,9 +97,8 @@ START_TEST(numeric_addresses_need_no_look_up)
     }
     ck_assert_uint_eq(fake_dns_calls(), 0);
 }
-END_TEST
 
-START_TEST(names_are_not_numeric)
+TEST(resolve, names_are_not_numeric)
 {
     struct rl_addresses addresses;
     ck_assert(!rl_resolve_numeric("localhost", 6379, &addresses));
@@ -107,9 +106,8 @@ START_TEST(names_are_not_numeric)
     ck_assert(!rl_resolve_numeric("300.1.2.3", 6379, &addresses));
     ck_assert_uint_eq(fake_dns_calls(), 0);
 }
-END_TEST
 
-START_TEST(name_is_looked_up_by_thread_that_wakes_us)
+TEST(resolve, name_is_looked_up_by_thread_that_wakes_us)
 {
     expect_order("10.0.0.1", "10.0.0.1:6379");
     struct fake_dns_thread thread = fake_dns_last_thread();
@@ -119,9 +117,8 @@ START_TEST(name_is_looked_up_by_thread_that_wakes_us)
     ck_assert_uint_ge(thread.stack_bytes, 256 * 1024);
     ck_assert_uint_le(thread.stack_bytes, 2 * 1024 * 1024);
 }
-END_TEST
 
-START_TEST(starting_look_up_leaves_our_signal_mask_alone)
+TEST(resolve, starting_look_up_leaves_our_signal_mask_alone)
 {
     sigset_t before, after;
     sigemptyset(&before);
@@ -133,9 +130,8 @@ START_TEST(starting_look_up_leaves_our_signal_mask_alone)
     ck_assert(!sigismember(&after, SIGUSR2));
     ck_assert(!sigismember(&after, SIGTERM));
 }
-END_TEST
 
-START_TEST(families_take_turns)
+TEST(resolve, families_take_turns)
 {
     expect_order("::1 ::2 ::3 10.0.0.1 10.0.0.2",
                  "[::1]:6379 10.0.0.1:6379 [::2]:6379 10.0.0.2:6379 [::3]:6379");
@@ -143,9 +139,8 @@ START_TEST(families_take_turns)
     expect_order("10.0.0.1 ::1 10.0.0.2 ::2",
                  "10.0.0.1:6379 [::1]:6379 10.0.0.2:6379 [::2]:6379");
 }
-END_TEST
 
-START_TEST(at_most_eight_addresses_are_kept_and_both_families_stay)
+TEST(resolve, at_most_eight_addresses_are_kept_and_both_families_stay)
 {
     ck_assert_int_eq(RL_ADDRESSES_MAX, 8);
     expect_order("::1 ::2 ::3 ::4 ::5 ::6 ::7 ::8 ::9 10.0.0.1",
@@ -155,15 +150,13 @@ START_TEST(at_most_eight_addresses_are_kept_and_both_families_stay)
                  "10.0.0.1:6379 10.0.0.2:6379 10.0.0.3:6379 10.0.0.4:6379 10.0.0.5:6379 "
                  "10.0.0.6:6379 10.0.0.7:6379 10.0.0.8:6379");
 }
-END_TEST
 
-START_TEST(address_given_twice_is_kept_once)
+TEST(resolve, address_given_twice_is_kept_once)
 {
     expect_order("127.0.0.1 127.0.0.1 ::1 127.0.0.1", "127.0.0.1:6379 [::1]:6379");
 }
-END_TEST
 
-START_TEST(failed_look_up_says_why)
+TEST(resolve, failed_look_up_says_why)
 {
     struct rl_addresses addresses;
     char why[128] = "";
@@ -177,9 +170,8 @@ START_TEST(failed_look_up_says_why)
     ck_assert_int_eq(look_up("no.example", &addresses, why, sizeof(why)), RL_LOOKUP_FAILED);
     ck_assert_str_eq(why, gai_strerror(EAI_NONAME));
 }
-END_TEST
 
-START_TEST(unfinished_look_up_says_so_and_keeps_nobody)
+TEST(resolve, unfinished_look_up_says_so_and_keeps_nobody)
 {
     struct rl_addresses addresses;
     char why[128];
@@ -197,9 +189,8 @@ START_TEST(unfinished_look_up_says_so_and_keeps_nobody)
     rl_lookup_abandon(lookup);
     ck_assert(wait_until(all_over(1), LIMIT_MS));
 }
-END_TEST
 
-START_TEST(abandoned_look_up_ends_by_itself_and_touches_nothing)
+TEST(resolve, abandoned_look_up_ends_by_itself_and_touches_nothing)
 {
     int ends[2];
     char byte;
@@ -218,9 +209,8 @@ START_TEST(abandoned_look_up_ends_by_itself_and_touches_nothing)
     ck_assert_int_eq(read(ends[0], &byte, 1), -1);
     ck_assert_int_eq(errno, EAGAIN);
 }
-END_TEST
 
-START_TEST(failing_abandoned_look_up_ends_as_well)
+TEST(resolve, failing_abandoned_look_up_ends_as_well)
 {
     fake_dns_fail(EAI_AGAIN);
     fake_dns_hold();
@@ -232,11 +222,10 @@ START_TEST(failing_abandoned_look_up_ends_as_well)
     ck_assert(wait_until(all_over(1), LIMIT_MS));
     ck_assert(!woken());
 }
-END_TEST
 
 /* Letting go races with the end of the look-up: whoever is last frees, and a wake either
  * comes before the letting go or never. */
-START_TEST(letting_go_at_any_moment_is_safe)
+TEST(resolve, letting_go_at_any_moment_is_safe)
 {
     enum { ROUNDS = 300 };
     fake_dns_answer("10.0.0.1 ::1");
@@ -251,9 +240,8 @@ START_TEST(letting_go_at_any_moment_is_safe)
     }
     ck_assert(wait_until(all_over(ROUNDS), LIMIT_MS));
 }
-END_TEST
 
-START_TEST(many_look_ups_run_side_by_side)
+TEST(resolve, many_look_ups_run_side_by_side)
 {
     enum { MANY = 16 };
     struct rl_lookup *lookup[MANY];
@@ -272,10 +260,9 @@ START_TEST(many_look_ups_run_side_by_side)
         rl_lookup_abandon(lookup[i]);
     }
 }
-END_TEST
 
 /* The child has no thread that could ever finish it, and must not wait for its lock. */
-START_TEST(forked_child_frees_its_copy_without_waiting)
+TEST(resolve, forked_child_frees_its_copy_without_waiting)
 {
     int status;
     fake_dns_answer("10.0.0.1");
@@ -298,28 +285,5 @@ START_TEST(forked_child_frees_its_copy_without_waiting)
     rl_lookup_abandon(lookup);
     ck_assert(wait_until(all_over(1), LIMIT_MS));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("resolve");
-    TCase *tcase = tcase_create("resolve");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, numeric_addresses_need_no_look_up);
-    tcase_add_test(tcase, names_are_not_numeric);
-    tcase_add_test(tcase, name_is_looked_up_by_thread_that_wakes_us);
-    tcase_add_test(tcase, starting_look_up_leaves_our_signal_mask_alone);
-    tcase_add_test(tcase, families_take_turns);
-    tcase_add_test(tcase, at_most_eight_addresses_are_kept_and_both_families_stay);
-    tcase_add_test(tcase, address_given_twice_is_kept_once);
-    tcase_add_test(tcase, failed_look_up_says_why);
-    tcase_add_test(tcase, unfinished_look_up_says_so_and_keeps_nobody);
-    tcase_add_test(tcase, abandoned_look_up_ends_by_itself_and_touches_nothing);
-    tcase_add_test(tcase, failing_abandoned_look_up_ends_as_well);
-    tcase_add_test(tcase, letting_go_at_any_moment_is_safe);
-    tcase_add_test(tcase, many_look_ups_run_side_by_side);
-    tcase_add_test(tcase, forked_child_frees_its_copy_without_waiting);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(resolve, .timeout_s = 30, .set_up = set_up)

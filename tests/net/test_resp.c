@@ -142,7 +142,7 @@ static const struct {
 };
 #define REPLIES ((int)(sizeof(replies) / sizeof(replies[0])))
 
-START_TEST(replies_in_every_split)
+TEST(replies, replies_in_every_split, .rows = REPLIES)
 {
     const char *bytes = replies[_i].bytes;
     size_t len = strlen(bytes);
@@ -154,9 +154,8 @@ START_TEST(replies_in_every_split)
         }
     }
 }
-END_TEST
 
-START_TEST(replies_byte_by_byte_and_never_too_early)
+TEST(replies, replies_byte_by_byte_and_never_too_early, .rows = REPLIES)
 {
     struct rl_reader *reader = rl_reader_new(NULL, NULL);
     const char *bytes = replies[_i].bytes;
@@ -170,10 +169,9 @@ START_TEST(replies_byte_by_byte_and_never_too_early)
     ck_assert_str_eq(heard.text, replies[_i].heard);
     rl_reader_free(reader);
 }
-END_TEST
 
 /* A prefix is the beginning of what the whole would have said, and no error. */
-START_TEST(every_prefix_waits_for_rest)
+TEST(replies, every_prefix_waits_for_rest, .rows = REPLIES)
 {
     const char *bytes = replies[_i].bytes;
     struct heard heard;
@@ -184,7 +182,6 @@ START_TEST(every_prefix_waits_for_rest)
         ck_assert(strncmp(heard.text, replies[_i].heard, heard.len) == 0);
     }
 }
-END_TEST
 
 /* ---- long ones ------------------------------------------------------------------------- */
 
@@ -203,7 +200,7 @@ static void count_bulk(void *context, const char *bytes, size_t len)
 }
 
 /* What does not fit is cut, and known to be; the bulk function gets it whole. */
-START_TEST(long_texts_are_cut_and_say_so)
+TEST(replies, long_texts_are_cut_and_say_so)
 {
     for (size_t len = RL_REPLY_TEXT_MAX - 6; len < RL_REPLY_TEXT_MAX + 6; len++) {
         struct bulks bulks = {0};
@@ -230,9 +227,8 @@ START_TEST(long_texts_are_cut_and_say_so)
         rl_reader_free(reader);
     }
 }
-END_TEST
 
-START_TEST(parts_are_compared_to_byte)
+TEST(replies, parts_are_compared_to_byte)
 {
     struct rl_reader *reader = rl_reader_new(NULL, NULL);
     const struct rl_reply *reply;
@@ -247,10 +243,9 @@ START_TEST(parts_are_compared_to_byte)
     ck_assert(!rl_part_is(reply, 1000, "", 0));
     rl_reader_free(reader);
 }
-END_TEST
 
 /* The code is the first word, all of it, of an error and of nothing else. */
-START_TEST(error_code_is_whole_first_word)
+TEST(replies, error_code_is_whole_first_word)
 {
     static const struct {
         const char *bytes;
@@ -270,10 +265,9 @@ START_TEST(error_code_is_whole_first_word)
         rl_reader_free(reader);
     }
 }
-END_TEST
 
 /* As long as the limit allows, in small pieces; and many of those, one behind the other. */
-START_TEST(longest_reply)
+TEST(replies, longest_reply)
 {
     const size_t len = RL_REPLY_MAX - strlen("$65526\r\n\r\n");
     struct bulks bulks = {0};
@@ -296,7 +290,6 @@ START_TEST(longest_reply)
     free(bytes);
     rl_reader_free(reader);
 }
-END_TEST
 
 /* ---- what no master sends -------------------------------------------------------------- */
 
@@ -356,7 +349,7 @@ static void check_refused(struct rl_reader *reader)
     ck_assert_str_eq(rl_reader_text(reader), before);
 }
 
-START_TEST(hostile_replies_in_every_split)
+TEST(hostile, hostile_replies_in_every_split, .rows = HOSTILE)
 {
     size_t len = strlen(hostile[_i].bytes);
     if (hostile[_i].bytes[0] == '\x15')
@@ -376,9 +369,8 @@ START_TEST(hostile_replies_in_every_split)
         rl_reader_free(reader);
     }
 }
-END_TEST
 
-START_TEST(every_first_byte)
+TEST(hostile, every_first_byte)
 {
     for (int c = 0; c < 256; c++) {
         if (c == '$' || c == '*' || c == ':')
@@ -394,7 +386,6 @@ START_TEST(every_first_byte)
         rl_reader_free(reader);
     }
 }
-END_TEST
 
 static const char *const endless[] = {
     "+",
@@ -412,7 +403,7 @@ static const char *const endless[] = {
 };
 
 /* A million bytes and no end: given up at the limit, so memory stays below it and a chunk. */
-START_TEST(replies_without_end)
+TEST(hostile, replies_without_end, .rows = ROWS(endless))
 {
     static char chunk[RL_READ_CHUNK];
     memset(chunk, _i == 4 || _i == 3 || _i == 2 ? '1' : 'a', sizeof(chunk));
@@ -431,10 +422,9 @@ START_TEST(replies_without_end)
     check_refused(reader);
     rl_reader_free(reader);
 }
-END_TEST
 
 /* Whatever the bytes, how they are cut must not matter. */
-START_TEST(mangled_replies)
+TEST(hostile, mangled_replies)
 {
     struct rl_prng prng;
     rl_prng_seed(&prng, 4711);
@@ -459,11 +449,10 @@ START_TEST(mangled_replies)
         ck_assert_str_eq(whole.text, cut.text);
     }
 }
-END_TEST
 
 /* ---- no memory ------------------------------------------------------------------------- */
 
-START_TEST(every_allocation_fails_once)
+TEST(hostile, every_allocation_fails_once)
 {
     if (!alloc_works())
         return;
@@ -489,28 +478,4 @@ START_TEST(every_allocation_fails_once)
         ck_assert_int_lt(number, 100);
     }
     rl_reader_free(NULL);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("resp");
-    TCase *good = tcase_create("replies");
-    tcase_add_loop_test(good, replies_in_every_split, 0, REPLIES);
-    tcase_add_loop_test(good, replies_byte_by_byte_and_never_too_early, 0, REPLIES);
-    tcase_add_loop_test(good, every_prefix_waits_for_rest, 0, REPLIES);
-    tcase_add_test(good, long_texts_are_cut_and_say_so);
-    tcase_add_test(good, parts_are_compared_to_byte);
-    tcase_add_test(good, error_code_is_whole_first_word);
-    tcase_add_test(good, longest_reply);
-    suite_add_tcase(suite, good);
-    TCase *bad = tcase_create("hostile");
-    tcase_add_loop_test(bad, hostile_replies_in_every_split, 0, HOSTILE);
-    tcase_add_test(bad, every_first_byte);
-    tcase_add_loop_test(bad, replies_without_end, 0,
-                        (int)(sizeof(endless) / sizeof(endless[0])));
-    tcase_add_test(bad, mangled_replies);
-    tcase_add_test(bad, every_allocation_fails_once);
-    suite_add_tcase(suite, bad);
-    return suite_run(suite);
 }

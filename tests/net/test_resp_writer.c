@@ -32,16 +32,15 @@ static void compare(int argc, const char **argv, const size_t *lens)
     free(expected);
 }
 
-START_TEST(as_hiredis_does_it)
+TEST(requests, as_hiredis_does_it)
 {
     const char *argv[] = {"EVALSHA", "", "1", "a\0b\r\nc", "\xff\xfe", "-5"};
     const size_t lens[] = {7, 0, 1, 6, 2, 2};
     for (int argc = 1; argc <= 6; argc++)
         compare(argc, argv, lens);
 }
-END_TEST
 
-START_TEST(as_hiredis_does_it_with_anything)
+TEST(requests, as_hiredis_does_it_with_anything)
 {
     static char bytes[PLACE];
     struct rl_prng prng;
@@ -61,9 +60,8 @@ START_TEST(as_hiredis_does_it_with_anything)
         compare(argc, argv, lens);
     }
 }
-END_TEST
 
-START_TEST(texts_are_bulks)
+TEST(requests, texts_are_bulks)
 {
     char one[64], two[64];
     struct rl_out out_one, out_two;
@@ -76,9 +74,8 @@ START_TEST(texts_are_bulks)
     rl_put_text(&out_one, "");
     ck_assert_mem_eq(one + out_two.len, "$0\r\n\r\n", 6);
 }
-END_TEST
 
-START_TEST(numbers_are_bulks_in_decimal)
+TEST(requests, numbers_are_bulks_in_decimal)
 {
     static const int64_t numbers[] = {0,  1,  9,   10,        -1,        -9,
                                       -10, 99, 100, INT64_MAX, INT64_MIN, INT64_MIN + 1};
@@ -98,9 +95,8 @@ START_TEST(numbers_are_bulks_in_decimal)
         ck_assert_mem_eq(place, expected, out.len);
     }
 }
-END_TEST
 
-START_TEST(arrays_of_any_number)
+TEST(requests, arrays_of_any_number)
 {
     static const unsigned numbers[] = {0, 1, 7, 10, 4294967295u};
     for (unsigned i = 0; i < 5; i++) {
@@ -113,7 +109,6 @@ START_TEST(arrays_of_any_number)
         ck_assert_mem_eq(place, expected, out.len);
     }
 }
-END_TEST
 
 static void put_everything(struct rl_out *out)
 {
@@ -125,7 +120,7 @@ static void put_everything(struct rl_out *out)
 }
 
 /* In every place that is too small: `overflow`, and not a byte beyond the end. */
-START_TEST(places_that_are_too_small)
+TEST(requests, places_that_are_too_small)
 {
     char whole[128];
     struct rl_out out;
@@ -151,9 +146,8 @@ START_TEST(places_that_are_too_small)
         free(place);
     }
 }
-END_TEST
 
-START_TEST(nonces_are_sixteen_digits)
+TEST(requests, nonces_are_sixteen_digits)
 {
     static const struct {
         uint64_t nonce;
@@ -172,20 +166,4 @@ START_TEST(nonces_are_sixteen_digits)
         ck_assert_mem_eq(text, nonces[i].text, RL_NONCE_LEN);
         ck_assert_int_eq(text[RL_NONCE_LEN], '#');
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("resp_out");
-    TCase *tcase = tcase_create("requests");
-    tcase_add_test(tcase, as_hiredis_does_it);
-    tcase_add_test(tcase, as_hiredis_does_it_with_anything);
-    tcase_add_test(tcase, texts_are_bulks);
-    tcase_add_test(tcase, numbers_are_bulks_in_decimal);
-    tcase_add_test(tcase, arrays_of_any_number);
-    tcase_add_test(tcase, places_that_are_too_small);
-    tcase_add_test(tcase, nonces_are_sixteen_digits);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -76,7 +76,7 @@ static void expect_refused(const struct rl_node_config *node, const char *certif
     tls_pair_end(&pair);
 }
 
-START_TEST(right_name_is_accepted)
+TEST(trust, right_name_is_accepted)
 {
     struct rl_node_config node = node_for("redis.example");
     expect_accepted(&node, "named");
@@ -85,9 +85,8 @@ START_TEST(right_name_is_accepted)
     node = node_for("redis.example."); /* the root's dot is in no certificate */
     expect_accepted(&node, "named");
 }
-END_TEST
 
-START_TEST(another_name_is_refused)
+TEST(trust, another_name_is_refused)
 {
     struct rl_node_config node = node_for("redis-2.example");
     expect_refused(&node, "named", "its certificate is not for redis-2.example");
@@ -96,9 +95,8 @@ START_TEST(another_name_is_refused)
     node = node_for("a.redis.example");
     expect_refused(&node, "named", "its certificate is not for a.redis.example");
 }
-END_TEST
 
-START_TEST(server_name_takes_hosts_place)
+TEST(trust, server_name_takes_hosts_place)
 {
     struct rl_node_config node = node_for("10.0.0.1");
     node.server_name = (char *)"redis.example";
@@ -109,9 +107,8 @@ START_TEST(server_name_takes_hosts_place)
     node.server_name = (char *)"other.example";
     expect_refused(&node, "named", "its certificate is not for other.example");
 }
-END_TEST
 
-START_TEST(addresses_are_compared_as_addresses)
+TEST(trust, addresses_are_compared_as_addresses)
 {
     struct rl_node_config node = node_for("127.0.0.1");
     expect_accepted(&node, "addressed");
@@ -126,9 +123,8 @@ START_TEST(addresses_are_compared_as_addresses)
     node = node_for("::2");
     expect_refused(&node, "addressed", "its certificate is not for this address");
 }
-END_TEST
 
-START_TEST(wildcards_stand_for_one_whole_label)
+TEST(trust, wildcards_stand_for_one_whole_label)
 {
     struct rl_node_config node = node_for("a.redis.example");
     expect_accepted(&node, "wild");
@@ -140,26 +136,23 @@ START_TEST(wildcards_stand_for_one_whole_label)
     node = node_for("a.b.redis.example");
     expect_refused(&node, "wild", "its certificate is not for a.b.redis.example");
 }
-END_TEST
 
-START_TEST(common_name_counts_for_nothing)
+TEST(trust, common_name_counts_for_nothing)
 {
     struct rl_node_config node = node_for("common.example");
     expect_refused(&node, "common.example", "its certificate is not for common.example");
     node = node_for("named");
     expect_refused(&node, "named", "its certificate is not for named");
 }
-END_TEST
 
-START_TEST(dates_are_kept)
+TEST(trust, dates_are_kept)
 {
     struct rl_node_config node = node_for("redis.example");
     expect_refused(&node, "expired", "certificate refused: certificate has expired");
     expect_refused(&node, "early", "certificate refused: certificate is not yet valid");
 }
-END_TEST
 
-START_TEST(unknown_authorities_are_refused)
+TEST(trust, unknown_authorities_are_refused)
 {
     struct rl_node_config node = node_for("redis.example");
     expect_refused(&node, "stranger", no_issuer);
@@ -168,9 +161,8 @@ START_TEST(unknown_authorities_are_refused)
     ck_assert_ptr_nonnull(strstr(rl_tls_text(pair.client), "certificate refused: self"));
     tls_pair_end(&pair);
 }
-END_TEST
 
-START_TEST(without_ca_file_systems_store_is_asked)
+TEST(trust, without_ca_file_systems_store_is_asked)
 {
     struct rl_node_config node = node_for("redis.example");
     node.ca_file = NULL;
@@ -182,9 +174,8 @@ START_TEST(without_ca_file_systems_store_is_asked)
     node.ca_file = (char *)tls_certs_path(other, dir, "other-ca.crt");
     expect_refused(&node, "named", no_issuer);
 }
-END_TEST
 
-START_TEST(ca_directory_is_searched_by_hash)
+TEST(trust, ca_directory_is_searched_by_hash)
 {
     char cas[SUITE_PATH_MAX], link_path[TLS_CERTS_PATH_MAX], file[32];
     struct rl_node_config node = node_for("redis.example");
@@ -200,7 +191,6 @@ START_TEST(ca_directory_is_searched_by_hash)
     BIO_free(bio);
     expect_accepted(&node, "named");
 }
-END_TEST
 
 static int remember_name(SSL *ssl, int *alert, void *argument)
 {
@@ -225,7 +215,7 @@ static void expect_asked_for(const struct rl_node_config *node, const char *cert
     tls_pair_end(&pair);
 }
 
-START_TEST(names_are_asked_for_and_addresses_are_not)
+TEST(trust, names_are_asked_for_and_addresses_are_not)
 {
     struct rl_node_config node = node_for("redis.example.");
     expect_asked_for(&node, "named", "redis.example");
@@ -234,7 +224,6 @@ START_TEST(names_are_asked_for_and_addresses_are_not)
     node.server_name = (char *)"redis.example";
     expect_asked_for(&node, "named", "redis.example");
 }
-END_TEST
 
 /* How a session with a server of this protocol (0: any) and these ciphers ends. */
 static enum rl_tls_result shake_with(int protocol, const char *ciphers, char *ret_text,
@@ -255,7 +244,7 @@ static enum rl_tls_result shake_with(int protocol, const char *ciphers, char *re
     return result;
 }
 
-START_TEST(tls_1_2_and_later_are_spoken_and_nothing_older)
+TEST(trust, tls_1_2_and_later_are_spoken_and_nothing_older)
 {
     char text[128], version[16];
     ck_assert_int_eq(shake_with(0, NULL, text, version), RL_TLS_OK);
@@ -266,16 +255,14 @@ START_TEST(tls_1_2_and_later_are_spoken_and_nothing_older)
     ck_assert_ptr_nonnull(strstr(text, "protocol"));
     ck_assert_int_eq(shake_with(TLS1_VERSION, NULL, text, version), RL_TLS_FAILED);
 }
-END_TEST
 
-START_TEST(server_without_certificate_is_refused)
+TEST(trust, server_without_certificate_is_refused)
 {
     char text[128], version[16];
     ck_assert_int_eq(shake_with(TLS1_2_VERSION, "aNULL@SECLEVEL=0", text, version),
                      RL_TLS_FAILED);
     ck_assert_str_eq(text, "the server showed no certificate");
 }
-END_TEST
 
 /* How a session with a server that wants a certificate ends; TLS 1.3 tells the client only
  * after its handshake. */
@@ -302,15 +289,14 @@ static enum rl_tls_result shake_as_client(const char *certificate, int protocol,
     return result;
 }
 
-START_TEST(client_certificate_is_shown_where_it_is_wanted)
+TEST(trust, client_certificate_is_shown_where_it_is_wanted)
 {
     char text[128];
     ck_assert_int_eq(shake_as_client("client", TLS1_3_VERSION, text), RL_TLS_WANT_READ);
     ck_assert_int_eq(shake_as_client("client", TLS1_2_VERSION, text), RL_TLS_WANT_READ);
 }
-END_TEST
 
-START_TEST(without_client_certificate_servers_refusal_is_told)
+TEST(trust, without_client_certificate_servers_refusal_is_told)
 {
     char text[128];
     ck_assert_int_eq(shake_as_client(NULL, TLS1_3_VERSION, text), RL_TLS_FAILED);
@@ -321,30 +307,11 @@ START_TEST(without_client_certificate_servers_refusal_is_told)
     ck_assert_int_eq(shake_as_client("stranger", TLS1_3_VERSION, text), RL_TLS_FAILED);
     ck_assert_ptr_nonnull(strstr(text, "unknown ca"));
 }
-END_TEST
+
+CASE(trust, .timeout_s = 30, .set_up_once = make_certificates)
 
 int main(void)
 {
     tls_certs_lax_policy();
-    Suite *suite = suite_create("tls");
-    TCase *tcase = tcase_create("trust");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_unchecked_fixture(tcase, make_certificates, NULL);
-    tcase_add_test(tcase, right_name_is_accepted);
-    tcase_add_test(tcase, another_name_is_refused);
-    tcase_add_test(tcase, server_name_takes_hosts_place);
-    tcase_add_test(tcase, addresses_are_compared_as_addresses);
-    tcase_add_test(tcase, wildcards_stand_for_one_whole_label);
-    tcase_add_test(tcase, common_name_counts_for_nothing);
-    tcase_add_test(tcase, dates_are_kept);
-    tcase_add_test(tcase, unknown_authorities_are_refused);
-    tcase_add_test(tcase, without_ca_file_systems_store_is_asked);
-    tcase_add_test(tcase, ca_directory_is_searched_by_hash);
-    tcase_add_test(tcase, names_are_asked_for_and_addresses_are_not);
-    tcase_add_test(tcase, tls_1_2_and_later_are_spoken_and_nothing_older);
-    tcase_add_test(tcase, server_without_certificate_is_refused);
-    tcase_add_test(tcase, client_certificate_is_shown_where_it_is_wanted);
-    tcase_add_test(tcase, without_client_certificate_servers_refusal_is_told);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    return suite_main();
 }

@@ -82,7 +82,7 @@ static struct rl_tls_context *try_files(const struct files *files, char *why, si
     return context;
 }
 
-START_TEST(good_files_are_accepted)
+TEST(files, good_files_are_accepted)
 {
     static const struct files good[] = {
         {NULL, NULL, NULL, NULL},
@@ -101,9 +101,8 @@ START_TEST(good_files_are_accepted)
     }
     rl_tls_context_free(NULL);
 }
-END_TEST
 
-START_TEST(bad_files_are_refused_with_setting_and_file)
+TEST(files, bad_files_are_refused_with_setting_and_file)
 {
     static const char no_file[] = "No such file or directory; check the path";
     static const struct {
@@ -151,9 +150,8 @@ START_TEST(bad_files_are_refused_with_setting_and_file)
             ck_assert_str_eq(reason, bad[i].reason);
     }
 }
-END_TEST
 
-START_TEST(unreadable_text_is_refused)
+TEST(files, unreadable_text_is_refused)
 {
     char path[TLS_CERTS_PATH_MAX], why[256] = "";
     static const struct files files = {.ca_file = "secret.crt"};
@@ -169,9 +167,8 @@ START_TEST(unreadable_text_is_refused)
     ck_assert_ptr_null(context);
     ck_assert_msg(strstr(why, "secret.crt: Permission denied; make it readable"), "%s", why);
 }
-END_TEST
 
-START_TEST(client_is_told_of_node_and_its_place)
+TEST(files, client_is_told_of_node_and_its_place)
 {
     char path[TLS_CERTS_PATH_MAX];
     redlock_error error = REDLOCK_ERROR_INIT;
@@ -195,9 +192,8 @@ START_TEST(client_is_told_of_node_and_its_place)
                                  "file or directory; check the path");
     ck_assert_int_eq(error.line, 0);
 }
-END_TEST
 
-START_TEST(names_that_no_certificate_could_have_are_refused)
+TEST(files, names_that_no_certificate_could_have_are_refused)
 {
     static const char *const names[] = {"", ".", "..", ".example", "%lo"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -212,18 +208,16 @@ START_TEST(names_that_no_certificate_could_have_are_refused)
         ck_assert_int_eq(strncmp(why, "host ", 5), 0);
     }
 }
-END_TEST
 
-START_TEST(short_buffer_is_enough)
+TEST(files, short_buffer_is_enough)
 {
     char why[8] = "";
     static const struct files files = {.ca_file = "none"};
     ck_assert_ptr_null(try_files(&files, why, sizeof(why)));
     ck_assert_str_eq(why, "ca-file");
 }
-END_TEST
 
-START_TEST(no_descriptor_is_left_open)
+TEST(files, no_descriptor_is_left_open)
 {
     char why[256];
     static const struct files files = {"ca.crt", ".", "own.crt", "own.key"};
@@ -234,7 +228,6 @@ START_TEST(no_descriptor_is_left_open)
     close(after);
     ck_assert_int_eq(before, after);
 }
-END_TEST
 
 /* Another file in the place of `name`: of the same bytes, and as old to the nanosecond. */
 static void replace(const char *name)
@@ -253,7 +246,7 @@ static void replace(const char *name)
     ck_assert_int_eq(rename(fresh, path), 0);
 }
 
-START_TEST(another_file_is_read_whichever_it_is_and_however_old)
+TEST(files, another_file_is_read_whichever_it_is_and_however_old)
 {
     static const char *const names[] = {"ca.crt", "own.crt", "own.key"};
     char path[3][TLS_CERTS_PATH_MAX], why[256];
@@ -277,9 +270,8 @@ START_TEST(another_file_is_read_whichever_it_is_and_however_old)
     }
     rl_tls_context_free(context);
 }
-END_TEST
 
-START_TEST(bytes_read_before_are_given_back)
+TEST(files, bytes_read_before_are_given_back)
 {
     enum { TIMES = 8 };
     char path[TLS_CERTS_PATH_MAX], why[256];
@@ -300,24 +292,11 @@ START_TEST(bytes_read_before_are_given_back)
     ck_assert_int_lt(alloc_live() - before, TIMES);
     rl_tls_context_free(context);
 }
-END_TEST
+
+CASE(files, .timeout_s = 30, .set_up_once = make_files)
 
 int main(void)
 {
     tls_certs_lax_policy();
-    Suite *suite = suite_create("tls_context");
-    TCase *tcase = tcase_create("files");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_unchecked_fixture(tcase, make_files, NULL);
-    tcase_add_test(tcase, good_files_are_accepted);
-    tcase_add_test(tcase, bad_files_are_refused_with_setting_and_file);
-    tcase_add_test(tcase, unreadable_text_is_refused);
-    tcase_add_test(tcase, client_is_told_of_node_and_its_place);
-    tcase_add_test(tcase, names_that_no_certificate_could_have_are_refused);
-    tcase_add_test(tcase, short_buffer_is_enough);
-    tcase_add_test(tcase, no_descriptor_is_left_open);
-    tcase_add_test(tcase, another_file_is_read_whichever_it_is_and_however_old);
-    tcase_add_test(tcase, bytes_read_before_are_given_back);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    return suite_main();
 }

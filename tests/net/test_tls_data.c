@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-START_TEST(bytes_pass_both_ways)
+TEST(tls_1_2, bytes_pass_both_ways)
 {
     tls_pair_expect_nothing(&pair);
     tls_pair_expect_sent(&pair, "PING\r\n");
@@ -20,19 +20,17 @@ START_TEST(bytes_pass_both_ways)
     tls_pair_expect_got(&pair, "+PONG\r\n");
     tls_pair_expect_nothing(&pair);
 }
-END_TEST
 
 /* OpenSSL has read them all from the socket by then: no epoll would tell of the rest. */
-START_TEST(one_receive_takes_every_record_that_has_come)
+TEST(tls_1_2, one_receive_takes_every_record_that_has_come)
 {
     tls_pair_say(&pair, "one ", 4);
     tls_pair_say(&pair, "two ", 4);
     tls_pair_say(&pair, "three", 5);
     tls_pair_expect_got(&pair, "one two three");
 }
-END_TEST
 
-START_TEST(receive_never_takes_more_than_asked)
+TEST(tls_1_2, receive_never_takes_more_than_asked)
 {
     char bytes[4] = "";
     size_t got;
@@ -45,9 +43,8 @@ START_TEST(receive_never_takes_more_than_asked)
     ck_assert_int_eq(memcmp(bytes, "cdef", 4), 0);
     tls_pair_expect_got(&pair, "g");
 }
-END_TEST
 
-START_TEST(records_may_come_byte_by_byte)
+TEST(tls_1_2, records_may_come_byte_by_byte)
 {
     char bytes[16] = "";
     size_t total = 0, moved = 1;
@@ -63,9 +60,8 @@ START_TEST(records_may_come_byte_by_byte)
     }
     ck_assert_str_eq(bytes, "slowly");
 }
-END_TEST
 
-START_TEST(handshake_may_come_byte_by_byte)
+TEST(tls_1_3, handshake_may_come_byte_by_byte)
 {
     tls_pair_end(&pair);
     tls_pair_begin(&pair, &world.node, tls_certs_server(world.dir, "named", NULL));
@@ -74,7 +70,6 @@ START_TEST(handshake_may_come_byte_by_byte)
     tls_pair_expect_sent(&pair, "PING\r\n");
     tls_pair_expect_heard(&pair, "PING\r\n");
 }
-END_TEST
 
 /* Fill the socket until no more is taken: bytes taken. */
 static size_t fill(const unsigned char *bytes, size_t len)
@@ -90,7 +85,7 @@ static size_t fill(const unsigned char *bytes, size_t len)
     return total;
 }
 
-START_TEST(taken_bytes_are_taken_and_rest_is_free_to_change)
+TEST(tls_1_2, taken_bytes_are_taken_and_rest_is_free_to_change)
 {
     enum { SIZE = 8 * 1024 * 1024 };
     unsigned char *bytes = malloc(SIZE), *heard = malloc(SIZE + 64);
@@ -123,10 +118,9 @@ START_TEST(taken_bytes_are_taken_and_rest_is_free_to_change)
     free(bytes);
     free(heard);
 }
-END_TEST
 
 /* What was held back may have been a login. */
-START_TEST(held_record_does_not_stay_in_memory)
+TEST(tls_1_2, held_record_does_not_stay_in_memory)
 {
     enum { SIZE = 8 * 1024 * 1024 };
     static unsigned char bytes[SIZE], heard[SIZE];
@@ -142,9 +136,8 @@ START_TEST(held_record_does_not_stay_in_memory)
     ck_assert_uint_eq(pair.client->held_len, 0);
     ck_assert_int_eq(memcmp(pair.client->held, nothing, sizeof(nothing)), 0);
 }
-END_TEST
 
-START_TEST(held_record_is_wiped_when_session_ends)
+TEST(tls_1_2, held_record_is_wiped_when_session_ends)
 {
     enum { SIZE = 8 * 1024 * 1024 };
     static unsigned char bytes[SIZE];
@@ -158,18 +151,16 @@ START_TEST(held_record_is_wiped_when_session_ends)
     pair.client = NULL;
     ck_assert_int_eq(alloc_left_behind(), 0);
 }
-END_TEST
 
-START_TEST(flushing_with_nothing_held_is_nothing)
+TEST(tls_1_2, flushing_with_nothing_held_is_nothing)
 {
     size_t sent = 1;
     ck_assert_int_eq(rl_tls_send(pair.client, NULL, 0, &sent), RL_TLS_OK);
     ck_assert_uint_eq(sent, 0);
     ck_assert_uint_eq(tls_pair_move(&pair), 0);
 }
-END_TEST
 
-START_TEST(replies_are_read_while_sending_is_held_up)
+TEST(tls_1_2, replies_are_read_while_sending_is_held_up)
 {
     enum { SIZE = 8 * 1024 * 1024 };
     unsigned char *bytes = calloc(1, SIZE);
@@ -182,18 +173,16 @@ START_TEST(replies_are_read_while_sending_is_held_up)
     tls_pair_expect_got(&pair, "+PONG\r\n");
     free(bytes);
 }
-END_TEST
 
-START_TEST(error_queue_left_by_others_misleads_nobody)
+TEST(tls_1_2, error_queue_left_by_others_misleads_nobody)
 {
     ERR_put_error(ERR_LIB_USER, 0, 42, __FILE__, __LINE__);
     tls_pair_expect_nothing(&pair);
     ERR_put_error(ERR_LIB_USER, 0, 42, __FILE__, __LINE__);
     tls_pair_expect_sent(&pair, "PING\r\n");
 }
-END_TEST
 
-START_TEST(new_keys_are_taken_and_answered)
+TEST(tls_1_3, new_keys_are_taken_and_answered)
 {
     ck_assert_int_eq(SSL_key_update(pair.server, SSL_KEY_UPDATE_REQUESTED), 1);
     tls_pair_say(&pair, "+OK\r\n", 5);
@@ -203,10 +192,9 @@ START_TEST(new_keys_are_taken_and_answered)
     tls_pair_say(&pair, "+PONG\r\n", 7);
     tls_pair_expect_got(&pair, "+PONG\r\n");
 }
-END_TEST
 
 /* The answer to new keys does not fit into the socket: it is sent when there is room. */
-START_TEST(new_keys_are_answered_when_there_is_room)
+TEST(tls_1_3, new_keys_are_answered_when_there_is_room)
 {
     enum { SIZE = 8 * 1024 * 1024 };
     unsigned char *bytes = calloc(1, SIZE), *heard = malloc(SIZE);
@@ -234,31 +222,12 @@ START_TEST(new_keys_are_answered_when_there_is_room)
     free(bytes);
     free(heard);
 }
-END_TEST
 
-static void add_tests(TCase *tcase)
-{
-    tcase_add_test(tcase, bytes_pass_both_ways);
-    tcase_add_test(tcase, one_receive_takes_every_record_that_has_come);
-    tcase_add_test(tcase, receive_never_takes_more_than_asked);
-    tcase_add_test(tcase, records_may_come_byte_by_byte);
-    tcase_add_test(tcase, taken_bytes_are_taken_and_rest_is_free_to_change);
-    tcase_add_test(tcase, held_record_does_not_stay_in_memory);
-    tcase_add_test(tcase, held_record_is_wiped_when_session_ends);
-    tcase_add_test(tcase, flushing_with_nothing_held_is_nothing);
-    tcase_add_test(tcase, replies_are_read_while_sending_is_held_up);
-    tcase_add_test(tcase, error_queue_left_by_others_misleads_nobody);
-}
+CASE(tls_1_2, TLS_CASE, .set_up = begin_1_2)
+CASE(tls_1_3, TLS_CASE, .set_up = begin_1_3, .again = "tls_1_2")
 
 int main(void)
 {
     tls_certs_lax_policy();
-    Suite *suite = suite_create("tls_data");
-    add_tests(new_tls_case(suite, "1.2", begin_1_2));
-    TCase *tcase = new_tls_case(suite, "1.3", begin_1_3);
-    add_tests(tcase);
-    tcase_add_test(tcase, handshake_may_come_byte_by_byte);
-    tcase_add_test(tcase, new_keys_are_taken_and_answered);
-    tcase_add_test(tcase, new_keys_are_answered_when_there_is_room);
-    return suite_run(suite);
+    return suite_main();
 }

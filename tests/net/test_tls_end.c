@@ -20,7 +20,7 @@ static void begin_raw(void)
     tls_pair_begin(&pair, &world.node, NULL);
 }
 
-START_TEST(end_without_goodbye_is_end_after_last_byte)
+TEST(tls_1_3, end_without_goodbye_is_end_after_last_byte)
 {
     tls_pair_say(&pair, "+OK\r\n", 5);
     close(pair.server_fd);
@@ -28,9 +28,8 @@ START_TEST(end_without_goodbye_is_end_after_last_byte)
     tls_pair_expect_got(&pair, "+OK\r\n");
     tls_pair_expect_failed(&pair, "closed by the server");
 }
-END_TEST
 
-START_TEST(end_with_goodbye_is_end_after_last_byte)
+TEST(tls_1_3, end_with_goodbye_is_end_after_last_byte)
 {
     tls_pair_say(&pair, "+OK\r\n", 5);
     SSL_shutdown(pair.server);
@@ -38,9 +37,8 @@ START_TEST(end_with_goodbye_is_end_after_last_byte)
     tls_pair_expect_got(&pair, "+OK\r\n");
     tls_pair_expect_failed(&pair, "closed by the server");
 }
-END_TEST
 
-START_TEST(record_that_is_cut_gives_no_byte)
+TEST(tls_1_3, record_that_is_cut_gives_no_byte)
 {
     char *waiting;
     ck_assert_int_eq(SSL_write(pair.server, "+OK\r\n", 5), 5);
@@ -50,9 +48,8 @@ START_TEST(record_that_is_cut_gives_no_byte)
     pair.server_fd = -1;
     tls_pair_expect_failed(&pair, "closed by the server");
 }
-END_TEST
 
-START_TEST(record_that_is_forged_gives_no_byte)
+TEST(tls_1_3, record_that_is_forged_gives_no_byte)
 {
     char *waiting;
     ck_assert_int_eq(SSL_write(pair.server, "+OK\r\n", 5), 5);
@@ -61,9 +58,8 @@ START_TEST(record_that_is_forged_gives_no_byte)
     tls_pair_move(&pair);
     tls_pair_expect_failed(&pair, "TLS: decryption failed or bad record mac");
 }
-END_TEST
 
-START_TEST(sending_to_peer_that_is_gone_raises_no_signal)
+TEST(tls_1_3, sending_to_peer_that_is_gone_raises_no_signal)
 {
     size_t sent;
     enum rl_tls_result result = RL_TLS_OK;
@@ -75,9 +71,8 @@ START_TEST(sending_to_peer_that_is_gone_raises_no_signal)
     ck_assert_int_eq(result, RL_TLS_FAILED);
     ck_assert_str_eq(rl_tls_text(pair.client), strerror(EPIPE));
 }
-END_TEST
 
-START_TEST(saying_goodbye_to_peer_that_is_gone_raises_no_signal)
+TEST(tls_1_3, saying_goodbye_to_peer_that_is_gone_raises_no_signal)
 {
     ck_assert(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
     close(pair.server_fd);
@@ -85,7 +80,6 @@ START_TEST(saying_goodbye_to_peer_that_is_gone_raises_no_signal)
     rl_tls_free(pair.client);
     pair.client = NULL;
 }
-END_TEST
 
 static bool something_came(void)
 {
@@ -93,7 +87,7 @@ static bool something_came(void)
     return poll(&ready, 1, 0) == 1 && (ready.revents & POLLIN) != 0;
 }
 
-START_TEST(freeing_says_goodbye)
+TEST(tls_1_3, freeing_says_goodbye)
 {
     char byte;
     size_t got;
@@ -105,9 +99,8 @@ START_TEST(freeing_says_goodbye)
                      SSL_RECEIVED_SHUTDOWN);
     ERR_clear_error();
 }
-END_TEST
 
-START_TEST(freeing_quietly_sends_nothing)
+TEST(tls_1_3, freeing_quietly_sends_nothing)
 {
     rl_tls_free_quietly(pair.client);
     rl_tls_free_quietly(NULL);
@@ -115,7 +108,6 @@ START_TEST(freeing_quietly_sends_nothing)
     pair.client = NULL;
     ck_assert(!something_came());
 }
-END_TEST
 
 static int free_while_inside(void)
 {
@@ -126,7 +118,7 @@ static int free_while_inside(void)
 }
 
 /* Another thread was at work on it when the process forked: nobody may walk through that. */
-START_TEST(child_gives_up_session_that_was_being_worked_on)
+TEST(tls_1_3, child_gives_up_session_that_was_being_worked_on)
 {
     int status;
     pid_t pid = fork();
@@ -140,18 +132,16 @@ START_TEST(child_gives_up_session_that_was_being_worked_on)
     tls_pair_expect_sent(&pair, "PING\r\n");
     tls_pair_expect_heard(&pair, "PING\r\n");
 }
-END_TEST
 
-START_TEST(context_may_be_freed_before_its_sessions)
+TEST(tls_1_3, context_may_be_freed_before_its_sessions)
 {
     rl_tls_context_free(pair.context);
     pair.context = NULL;
     tls_pair_expect_sent(&pair, "PING\r\n");
     tls_pair_expect_heard(&pair, "PING\r\n");
 }
-END_TEST
 
-START_TEST(sessions_and_contexts_free_their_memory)
+TEST(tls_1_3, sessions_and_contexts_free_their_memory)
 {
     enum { SESSIONS = 8 };
     long before = 0;
@@ -165,9 +155,8 @@ START_TEST(sessions_and_contexts_free_their_memory)
     }
     ck_assert_int_lt(alloc_live() - before, SESSIONS);
 }
-END_TEST
 
-START_TEST(renegotiation_is_refused)
+TEST(tls_1_2, renegotiation_is_refused)
 {
     char byte;
     ck_assert_int_eq(SSL_renegotiate(pair.server), 1);
@@ -179,7 +168,6 @@ START_TEST(renegotiation_is_refused)
     ck_assert_int_eq(ERR_GET_REASON(ERR_peek_error()), SSL_R_NO_RENEGOTIATION);
     ERR_clear_error();
 }
-END_TEST
 
 static void expect_handshake_failed(const char *text)
 {
@@ -188,16 +176,15 @@ static void expect_handshake_failed(const char *text)
     ck_assert_uint_eq(ERR_peek_error(), 0);
 }
 
-START_TEST(server_may_hang_up_in_handshake)
+TEST(handshake, server_may_hang_up_in_handshake)
 {
     ck_assert_int_eq(rl_tls_handshake(pair.client), RL_TLS_WANT_READ);
     ck_assert(something_came());
     shutdown(pair.server_fd, SHUT_RDWR);
     expect_handshake_failed("closed by the server in the TLS handshake");
 }
-END_TEST
 
-START_TEST(server_that_speaks_something_else_is_told_so)
+TEST(handshake, server_that_speaks_something_else_is_told_so, .rows = 3)
 {
     static const char *const words[] = {
         "-ERR max number of clients reached\r\n",
@@ -209,9 +196,8 @@ START_TEST(server_that_speaks_something_else_is_told_so)
     ck_assert_int_eq(send(pair.server_fd, said, strlen(said), 0), (ssize_t)strlen(said));
     expect_handshake_failed("the server does not speak TLS");
 }
-END_TEST
 
-START_TEST(every_kind_of_garbage_fails_handshake)
+TEST(handshake, every_kind_of_garbage_fails_handshake, .rows = 100)
 {
     unsigned char bytes[600];
     unsigned state = (unsigned)_i * 2654435761U + 1;
@@ -227,44 +213,21 @@ START_TEST(every_kind_of_garbage_fails_handshake)
     ck_assert_int_eq(rl_tls_handshake(pair.client), RL_TLS_FAILED);
     ck_assert_str_ne(rl_tls_text(pair.client), "");
 }
-END_TEST
 
-START_TEST(reset_in_handshake_is_told)
+TEST(handshake, reset_in_handshake_is_told)
 {
     ck_assert_int_eq(rl_tls_handshake(pair.client), RL_TLS_WANT_READ);
     close(pair.server_fd); /* with the greeting unread */
     pair.server_fd = -1;
     expect_handshake_failed(strerror(ECONNRESET));
 }
-END_TEST
 
-static void add_tests(TCase *tcase)
-{
-    tcase_add_test(tcase, end_without_goodbye_is_end_after_last_byte);
-    tcase_add_test(tcase, end_with_goodbye_is_end_after_last_byte);
-    tcase_add_test(tcase, record_that_is_cut_gives_no_byte);
-    tcase_add_test(tcase, record_that_is_forged_gives_no_byte);
-    tcase_add_test(tcase, sending_to_peer_that_is_gone_raises_no_signal);
-    tcase_add_test(tcase, saying_goodbye_to_peer_that_is_gone_raises_no_signal);
-    tcase_add_test(tcase, freeing_says_goodbye);
-    tcase_add_test(tcase, freeing_quietly_sends_nothing);
-    tcase_add_test(tcase, child_gives_up_session_that_was_being_worked_on);
-    tcase_add_test(tcase, context_may_be_freed_before_its_sessions);
-    tcase_add_test(tcase, sessions_and_contexts_free_their_memory);
-}
+CASE(tls_1_3, TLS_CASE, .set_up = begin_1_3)
+CASE(tls_1_2, TLS_CASE, .set_up = begin_1_2, .again = "tls_1_3")
+CASE(handshake, TLS_CASE, .set_up = begin_raw)
 
 int main(void)
 {
     tls_certs_lax_policy();
-    Suite *suite = suite_create("tls_end");
-    add_tests(new_tls_case(suite, "1.3", begin_1_3));
-    TCase *tcase = new_tls_case(suite, "1.2", begin_1_2);
-    add_tests(tcase);
-    tcase_add_test(tcase, renegotiation_is_refused);
-    tcase = new_tls_case(suite, "handshake", begin_raw);
-    tcase_add_test(tcase, server_may_hang_up_in_handshake);
-    tcase_add_loop_test(tcase, server_that_speaks_something_else_is_told_so, 0, 3);
-    tcase_add_loop_test(tcase, every_kind_of_garbage_fails_handshake, 0, 100);
-    tcase_add_test(tcase, reset_in_handshake_is_told);
-    return suite_run(suite);
+    return suite_main();
 }

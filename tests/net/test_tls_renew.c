@@ -130,7 +130,7 @@ static void rotate_server(void)
     master_restart(masters, 0, true);
 }
 
-START_TEST(rotated_certificate_and_ca_are_used_at_next_connection)
+TEST(tls_renew, rotated_certificate_and_ca_are_used_at_next_connection)
 {
     redlock *client = open_client();
     expect_lock(client, 0);
@@ -143,9 +143,8 @@ START_TEST(rotated_certificate_and_ca_are_used_at_next_connection)
     ck_assert_msg(!strstr(logged, "stays in use"), "%s", logged);
     redlock_close(client);
 }
-END_TEST
 
-START_TEST(broken_certificate_is_told_once_and_old_one_goes_on)
+TEST(tls_renew, broken_certificate_is_told_once_and_old_one_goes_on)
 {
     redlock *client = open_client();
     expect_lock(client, 0);
@@ -168,10 +167,9 @@ START_TEST(broken_certificate_is_told_once_and_old_one_goes_on)
     expect_lock(client, 0);
     redlock_close(client);
 }
-END_TEST
 
 /* A file that is gone is no reason to trust less, or more. */
-START_TEST(without_new_ca_new_server_is_refused)
+TEST(tls_renew, without_new_ca_new_server_is_refused)
 {
     redlock *client = open_client();
     expect_lock(client, 0);
@@ -184,10 +182,9 @@ START_TEST(without_new_ca_new_server_is_refused)
     expect_lock(client, 0);
     redlock_close(client);
 }
-END_TEST
 
 /* By the name in it that no certificate should be known by any more. */
-START_TEST(certificate_without_subject_alt_name_is_refused)
+TEST(tls_renew, certificate_without_subject_alt_name_is_refused)
 {
     static const struct tls_cert nameless = {.name = "localhost", .issuer = "old-ca"};
     tls_certs_make(dir, &nameless);
@@ -200,18 +197,5 @@ START_TEST(certificate_without_subject_alt_name_is_refused)
                   client_told(&report));
     redlock_close(client);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("tls_renew");
-    TCase *tcase = tcase_create("tls_renew");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, rotated_certificate_and_ca_are_used_at_next_connection);
-    tcase_add_test(tcase, broken_certificate_is_told_once_and_old_one_goes_on);
-    tcase_add_test(tcase, without_new_ca_new_server_is_refused);
-    tcase_add_test(tcase, certificate_without_subject_alt_name_is_refused);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(tls_renew, .timeout_s = 60, .set_up = set_up, .tear_down = tear_down)

@@ -43,7 +43,7 @@ static void drop(struct rl_channel *channel)
     rl_channel_free_if_idle(&channels, channel);
 }
 
-START_TEST(one_text_is_one_ear)
+TEST(ear, one_text_is_one_ear)
 {
     ck_assert_ptr_null(find("a"));
     struct rl_channel *a = take("a");
@@ -62,10 +62,9 @@ START_TEST(one_text_is_one_ear)
     ck_assert_ptr_null(find("a"));
     ck_assert_uint_eq(channels.used, 3);
 }
-END_TEST
 
 /* Texts that share a bucket wherever the hash has no key. */
-START_TEST(texts_that_were_chosen_to_collide_are_found_at_once)
+TEST(ear, texts_that_were_chosen_to_collide_are_found_at_once)
 {
     enum { TEXTS = 512 };
     unsigned found = 0;
@@ -85,10 +84,9 @@ START_TEST(texts_that_were_chosen_to_collide_are_found_at_once)
         ck_assert_uint_le(passed, 16);
     }
 }
-END_TEST
 
 /* What a master still has, or owes an answer about, is not forgotten. */
-START_TEST(it_outlives_its_users_where_master_has_it)
+TEST(ear, it_outlives_its_users_where_master_has_it)
 {
     struct rl_channel *channel = take("a");
     channel->confirmed = NODE;
@@ -108,9 +106,8 @@ START_TEST(it_outlives_its_users_where_master_has_it)
     ck_assert_ptr_null(find("a"));
     ck_assert_uint_eq(channels.count, 0);
 }
-END_TEST
 
-START_TEST(request_for_each_state)
+TEST(ear, request_for_each_state)
 {
     static const struct {
         unsigned users;
@@ -141,9 +138,8 @@ START_TEST(request_for_each_state)
         ck_assert_int_eq((rl_channel_listening(&channel) & NODE) != 0, states[i].listens);
     }
 }
-END_TEST
 
-START_TEST(broken_connection_forgets_its_own)
+TEST(ear, broken_connection_forgets_its_own)
 {
     struct rl_channel *channel = take("a");
     channel->pending = channel->confirmed = channel->denied = NODE | OTHER;
@@ -153,10 +149,9 @@ START_TEST(broken_connection_forgets_its_own)
     ck_assert_uint_eq(channel->denied, OTHER);
     ck_assert_ptr_eq(find("a"), channel);
 }
-END_TEST
 
 /* Taken, dropped and forgotten in any order, against a plain list. */
-START_TEST(many_come_and_go)
+TEST(ear, many_come_and_go)
 {
     static struct {
         unsigned users;
@@ -207,19 +202,5 @@ START_TEST(many_come_and_go)
     }
     ck_assert_uint_gt(count, 100);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("ear");
-    TCase *tests = tcase_create("ear");
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, one_text_is_one_ear);
-    tcase_add_test(tests, texts_that_were_chosen_to_collide_are_found_at_once);
-    tcase_add_test(tests, it_outlives_its_users_where_master_has_it);
-    tcase_add_test(tests, request_for_each_state);
-    tcase_add_test(tests, broken_connection_forgets_its_own);
-    tcase_add_test(tests, many_come_and_go);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(ear, .set_up = set_up, .tear_down = tear_down)

@@ -56,7 +56,7 @@ static void expect_guarded(void)
     expect_guarded_as("was a replica");
 }
 
-START_TEST(refused_info_makes_nobody_forget_replica)
+TEST(guard, refused_info_makes_nobody_forget_replica)
 {
     open_one("max-ttl 20s\n");
     is_seen_as_a_replica();
@@ -69,9 +69,8 @@ START_TEST(refused_info_makes_nobody_forget_replica)
     expect_guarded();
     close_all();
 }
-END_TEST
 
-START_TEST(nor_does_another_server_under_its_name)
+TEST(guard, nor_does_another_server_under_its_name)
 {
     static const char another[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
     char first[sizeof(status.node[0].run_id)];
@@ -89,10 +88,9 @@ START_TEST(nor_does_another_server_under_its_name)
     ck_assert(!client_can_take(client, "another"));
     close_all();
 }
-END_TEST
 
 /* The link that drains brings it when the other one, by which it votes, is up. */
-START_TEST(draining_link_tells_of_its_server)
+TEST(guard, draining_link_tells_of_its_server)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -111,10 +109,9 @@ START_TEST(draining_link_tells_of_its_server)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 /* Both slots of a node, each time one is used anew. */
-START_TEST(connection_beside_silent_one_selects_its_database)
+TEST(guard, connection_beside_silent_one_selects_its_database)
 {
     struct node_list list = {.len = 0};
     struct fake_record record;
@@ -137,10 +134,9 @@ START_TEST(connection_beside_silent_one_selects_its_database)
     redlock_release(lock);
     close_all();
 }
-END_TEST
 
 /* It answers INFO as any server does, and would be asked for keys that it does not know. */
-START_TEST(sentinel_has_no_vote)
+TEST(guard, sentinel_has_no_vote)
 {
     fakes_start(&fake, 1);
     fake_says_also(fake, "redis_mode:sentinel\r\n");
@@ -151,18 +147,5 @@ START_TEST(sentinel_has_no_vote)
     ck_assert_uint_eq(fake_count(fake, "acquire *"), 0);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fitness");
-    TCase *tests = tcase_create("guard");
-    tcase_set_timeout(tests, 30);
-    tcase_add_test(tests, refused_info_makes_nobody_forget_replica);
-    tcase_add_test(tests, nor_does_another_server_under_its_name);
-    tcase_add_test(tests, draining_link_tells_of_its_server);
-    tcase_add_test(tests, connection_beside_silent_one_selects_its_database);
-    tcase_add_test(tests, sentinel_has_no_vote);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(guard, .timeout_s = 30)

@@ -21,7 +21,7 @@ static char text[192];
 
 /* ---- the restart guard ------------------------------------------------------------------ */
 
-START_TEST(young_masters_vote_when_they_are_old_enough)
+TEST(fitness_real, young_masters_vote_when_they_are_old_enough)
 {
     redlock_lock *lock = NULL;
     masters = masters_start(3, NULL);
@@ -49,11 +49,10 @@ START_TEST(young_masters_vote_when_they_are_old_enough)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* Two of three held it and come back without it while it is still valid: a second contender
  * must not get it before it has run out. */
-START_TEST(masters_restarted_empty_do_not_vote_within_ttl)
+TEST(fitness_real, masters_restarted_empty_do_not_vote_within_ttl)
 {
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(3, NULL);
@@ -76,10 +75,9 @@ START_TEST(masters_restarted_empty_do_not_vote_within_ttl)
     redlock_close(two);
     masters_stop(masters);
 }
-END_TEST
 
 /* A lease may be as long as max-ttl, whatever the usual one is. */
-START_TEST(guard_waits_for_max_ttl_and_not_for_ttl)
+TEST(fitness_real, guard_waits_for_max_ttl_and_not_for_ttl)
 {
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(3, NULL);
@@ -103,10 +101,9 @@ START_TEST(guard_waits_for_max_ttl_and_not_for_ttl)
     redlock_close(two);
     masters_stop(masters);
 }
-END_TEST
 
 /* What a client has seen for long enough itself needs no uptime: a reconnect is no restart. */
-START_TEST(reconnect_to_known_master_is_no_restart)
+TEST(fitness_real, reconnect_to_known_master_is_no_restart)
 {
     masters = masters_start(1, NULL);
     redlock *client = client_open(masters_guarded_file(masters, "max-ttl 2s\n"));
@@ -119,10 +116,9 @@ START_TEST(reconnect_to_known_master_is_no_restart)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* Nobody may ask it, or it has no such command. */
-START_TEST(without_info_there_is_no_vote_but_with_guard_off)
+TEST(fitness_real, without_info_there_is_no_vote_but_with_guard_off, .rows = 2)
 {
     static const char *const renamed[] = {"--rename-command", "INFO", "", NULL};
     redlock_lock *lock = NULL;
@@ -139,7 +135,6 @@ START_TEST(without_info_there_is_no_vote_but_with_guard_off)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- twins and replicas ----------------------------------------------------------------- */
 
@@ -157,7 +152,7 @@ static void expect_refused(struct node_list *list, unsigned node, const char *wo
     redlock_close(client);
 }
 
-START_TEST(one_server_under_two_names_votes_once)
+TEST(fitness_real, one_server_under_two_names_votes_once)
 {
     struct node_list list = {.len = 0};
     masters = masters_start(1, NULL);
@@ -168,10 +163,9 @@ START_TEST(one_server_under_two_names_votes_once)
     expect_refused(&list, 1, "same server", REDLOCK_ENOQUORUM);
     masters_stop(masters);
 }
-END_TEST
 
 /* The second of them stands last, or behind one that is another. */
-START_TEST(twins_need_not_be_neighbours)
+TEST(fitness_real, twins_need_not_be_neighbours)
 {
     struct node_list list = {.len = 0};
     masters = masters_start(2, NULL);
@@ -190,7 +184,6 @@ START_TEST(twins_need_not_be_neighbours)
     expect_refused(&list, 4, "is the same server as node 1", 0);
     masters_stop(masters);
 }
-END_TEST
 
 static void run_id_of(unsigned node, char ret_id[64])
 {
@@ -202,7 +195,7 @@ static void run_id_of(unsigned node, char ret_id[64])
 
 /* A server that says it is another, before it on the list: all that it can spoil is its own
  * vote. It knows what scripts are, or does not. */
-START_TEST(honest_master_votes_beside_one_with_its_run_id)
+TEST(fitness_real, honest_master_votes_beside_one_with_its_run_id, .rows = 3)
 {
     char id[64];
     struct node_list list = {.len = 0};
@@ -228,10 +221,9 @@ START_TEST(honest_master_votes_beside_one_with_its_run_id)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* A name that led to another master for a moment, and leads to nobody now. */
-START_TEST(vanished_server_with_copied_run_id_costs_no_vote)
+TEST(fitness_real, vanished_server_with_copied_run_id_costs_no_vote)
 {
     struct node_list list = {.len = 0};
     redlock_lock *lock = NULL;
@@ -256,9 +248,8 @@ START_TEST(vanished_server_with_copied_run_id_costs_no_vote)
     suite_remove_dir(dir);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(two_databases_of_one_server_vote_once)
+TEST(fitness_real, two_databases_of_one_server_vote_once)
 {
     struct node_list list = {.len = 0};
     masters = masters_start(2, NULL);
@@ -269,9 +260,8 @@ START_TEST(two_databases_of_one_server_vote_once)
     expect_refused(&list, 1, "same server", 0);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(databases_are_selected)
+TEST(fitness_real, databases_are_selected)
 {
     struct node_list list = {.len = 0};
     masters = masters_start(1, NULL);
@@ -284,9 +274,8 @@ START_TEST(databases_are_selected)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(databases_are_selected_after_reconnect)
+TEST(fitness_real, databases_are_selected_after_reconnect)
 {
     struct node_list list = {.len = 0};
     redlock_lock *lock = NULL;
@@ -306,9 +295,8 @@ START_TEST(databases_are_selected_after_reconnect)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(replica_has_no_vote)
+TEST(fitness_real, replica_has_no_vote)
 {
     char port[16];
     masters = masters_start(2, NULL);
@@ -330,10 +318,9 @@ START_TEST(replica_has_no_vote)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* It was a master when we connected. */
-START_TEST(master_that_becomes_replica_loses_its_vote)
+TEST(fitness_real, master_that_becomes_replica_loses_its_vote)
 {
     char port[16];
     redlock_lock *lock = NULL;
@@ -349,11 +336,10 @@ START_TEST(master_that_becomes_replica_loses_its_vote)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* It has its master's keys, whatever its own uptime: what it had granted before is forgotten,
  * and can't be granted again before that is over. */
-START_TEST(former_replica_does_not_vote_within_ttl)
+TEST(fitness_real, former_replica_does_not_vote_within_ttl)
 {
     char port[16];
     redlock_lock *lock = NULL;
@@ -376,7 +362,6 @@ START_TEST(former_replica_does_not_vote_within_ttl)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- another server under a name -------------------------------------------------------- */
 
@@ -410,7 +395,7 @@ static const char *places_file(const char *settings)
 
 /* Two of three names lead to other servers, which have been up for long, while those that had
  * them live on with a lock. Who knew those does not believe these until it is over. */
-START_TEST(another_server_in_masters_place_does_not_vote_within_ttl)
+TEST(fitness_real, another_server_in_masters_place_does_not_vote_within_ttl)
 {
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(5, NULL);
@@ -438,7 +423,6 @@ START_TEST(another_server_in_masters_place_does_not_vote_within_ttl)
     suite_remove_dir(places.dir);
     masters_stop(masters);
 }
-END_TEST
 
 /* Nobody asked it anything meanwhile. */
 static void be_replica_for_a_moment(unsigned node, unsigned of)
@@ -452,7 +436,7 @@ static void be_replica_for_a_moment(unsigned node, unsigned of)
     master_do(masters, node, "REPLICAOF", "NO", "ONE", NULL);
 }
 
-START_TEST(unseen_former_replica_does_not_vote_within_ttl)
+TEST(fitness_real, unseen_former_replica_does_not_vote_within_ttl)
 {
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(4, NULL);
@@ -476,7 +460,6 @@ START_TEST(unseen_former_replica_does_not_vote_within_ttl)
     redlock_close(two);
     masters_stop(masters);
 }
-END_TEST
 
 static void replication_id(unsigned node, char ret_id[64])
 {
@@ -487,7 +470,7 @@ static void replication_id(unsigned node, char ret_id[64])
 }
 
 /* Its replication id has changed, and nothing is lost. */
-START_TEST(first_replica_costs_its_master_no_vote)
+TEST(fitness_real, first_replica_costs_its_master_no_vote)
 {
     char port[16], before[64], after[64];
     masters = masters_start(2, NULL);
@@ -511,7 +494,6 @@ START_TEST(first_replica_costs_its_master_no_vote)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 static void expect_unfit(const char *word)
 {
@@ -525,7 +507,7 @@ static void expect_unfit(const char *word)
     redlock_close(client);
 }
 
-START_TEST(master_that_may_evict_has_no_vote)
+TEST(fitness_real, master_that_may_evict_has_no_vote)
 {
     masters = masters_start(1, NULL);
     master_do(masters, 0, "CONFIG", "SET", "maxmemory", "100mb", NULL);
@@ -533,10 +515,9 @@ START_TEST(master_that_may_evict_has_no_vote)
     expect_unfit("noeviction");
     masters_stop(masters);
 }
-END_TEST
 
 /* Its slots can move away and it has replicas; and what two keys need is refused. */
-START_TEST(member_of_cluster_has_no_vote)
+TEST(fitness_real, member_of_cluster_has_no_vote)
 {
     static const char *const cluster[] = {"--cluster-enabled", "yes", NULL};
     masters = masters_start(1, cluster);
@@ -548,7 +529,6 @@ START_TEST(member_of_cluster_has_no_vote)
     ck_assert(!master_has(masters, 0, "name"));
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- passwords and permissions ---------------------------------------------------------- */
 
@@ -559,7 +539,7 @@ static void write_file(const char *path, const char *bytes)
 }
 
 /* Redis 6.2 to 7 never forgets an error's first word, and INFO tells them all. */
-START_TEST(master_that_has_seen_many_errors_votes)
+TEST(fitness_real, master_that_has_seen_many_errors_votes)
 {
     masters = masters_start(1, NULL);
     for (int i = 0; i < 2000; i++) {
@@ -573,9 +553,8 @@ START_TEST(master_that_has_seen_many_errors_votes)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(passwords_are_given_and_read_again)
+TEST(fitness_real, passwords_are_given_and_read_again)
 {
     char secret[SUITE_PATH_MAX + 16], node[512];
     redlock_lock *lock = NULL;
@@ -605,9 +584,8 @@ START_TEST(passwords_are_given_and_read_again)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(no_password_where_one_is_wanted)
+TEST(fitness_real, no_password_where_one_is_wanted)
 {
     redlock_lock *lock = NULL;
     masters = masters_start(1, NULL);
@@ -619,9 +597,8 @@ START_TEST(no_password_where_one_is_wanted)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(users_and_their_permissions)
+TEST(fitness_real, users_and_their_permissions)
 {
     redlock_lock *lock = NULL;
     masters = masters_start(1, NULL);
@@ -649,11 +626,10 @@ START_TEST(users_and_their_permissions)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- status ----------------------------------------------------------------------------- */
 
-START_TEST(status_tells_state_of_each_node)
+TEST(fitness_real, status_tells_state_of_each_node)
 {
     masters = masters_start(5, NULL);
     master_kill(masters, 1);
@@ -685,7 +661,6 @@ START_TEST(status_tells_state_of_each_node)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 static const redlock_node_status *status_of(redlock *client, unsigned node)
 {
@@ -694,7 +669,7 @@ static const redlock_node_status *status_of(redlock *client, unsigned node)
 }
 
 /* What INFO tells of it before anybody has asked for a lock. */
-START_TEST(status_tells_of_refusals_to_come)
+TEST(fitness_real, status_tells_of_refusals_to_come)
 {
     masters = masters_start(3, NULL);
     master_do(masters, 0, "CONFIG", "SET", "maxmemory", "1", NULL);
@@ -710,10 +685,9 @@ START_TEST(status_tells_of_refusals_to_come)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* The other two have decided without it, and are faster. */
-START_TEST(status_tells_of_refusal_that_changed_nothing)
+TEST(fitness_real, status_tells_of_refusal_that_changed_nothing)
 {
     masters = masters_start(3, NULL);
     redlock *client = client_open(masters_file(masters, NULL));
@@ -732,40 +706,5 @@ START_TEST(status_tells_of_refusal_that_changed_nothing)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fitness_real");
-    TCase *tests = tcase_create("fitness_real");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, young_masters_vote_when_they_are_old_enough);
-    tcase_add_test(tests, masters_restarted_empty_do_not_vote_within_ttl);
-    tcase_add_test(tests, guard_waits_for_max_ttl_and_not_for_ttl);
-    tcase_add_test(tests, reconnect_to_known_master_is_no_restart);
-    tcase_add_loop_test(tests, without_info_there_is_no_vote_but_with_guard_off, 0, 2);
-    tcase_add_test(tests, one_server_under_two_names_votes_once);
-    tcase_add_test(tests, twins_need_not_be_neighbours);
-    tcase_add_loop_test(tests, honest_master_votes_beside_one_with_its_run_id, 0, 3);
-    tcase_add_test(tests, vanished_server_with_copied_run_id_costs_no_vote);
-    tcase_add_test(tests, two_databases_of_one_server_vote_once);
-    tcase_add_test(tests, databases_are_selected);
-    tcase_add_test(tests, databases_are_selected_after_reconnect);
-    tcase_add_test(tests, replica_has_no_vote);
-    tcase_add_test(tests, master_that_becomes_replica_loses_its_vote);
-    tcase_add_test(tests, former_replica_does_not_vote_within_ttl);
-    tcase_add_test(tests, another_server_in_masters_place_does_not_vote_within_ttl);
-    tcase_add_test(tests, unseen_former_replica_does_not_vote_within_ttl);
-    tcase_add_test(tests, first_replica_costs_its_master_no_vote);
-    tcase_add_test(tests, master_that_may_evict_has_no_vote);
-    tcase_add_test(tests, member_of_cluster_has_no_vote);
-    tcase_add_test(tests, master_that_has_seen_many_errors_votes);
-    tcase_add_test(tests, passwords_are_given_and_read_again);
-    tcase_add_test(tests, no_password_where_one_is_wanted);
-    tcase_add_test(tests, users_and_their_permissions);
-    tcase_add_test(tests, status_tells_state_of_each_node);
-    tcase_add_test(tests, status_tells_of_refusals_to_come);
-    tcase_add_test(tests, status_tells_of_refusal_that_changed_nothing);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(fitness_real, .timeout_s = 60)

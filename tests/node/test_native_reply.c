@@ -83,7 +83,7 @@ static void teardown(void)
     rl_reader_free(reader);
 }
 
-START_TEST(set_reply_is_ok_or_nil_or_error)
+TEST(pairs, set_reply_is_ok_or_nil_or_error, .rows = SETS)
 {
     enum rl_set_reply set;
     const struct set *row = &sets[_i];
@@ -91,7 +91,6 @@ START_TEST(set_reply_is_ok_or_nil_or_error)
     if (row->reply)
         ck_assert_int_eq(set, row->set);
 }
-END_TEST
 
 static void expect_refusal(const struct rl_vote_reply *vote, enum outcome outcome)
 {
@@ -102,7 +101,7 @@ static void expect_refusal(const struct rl_vote_reply *vote, enum outcome outcom
     ck_assert_int_eq(vote->answer.with_holder, outcome == HELD);
 }
 
-START_TEST(pair_is_grant_by_ok_and_our_token_only)
+TEST(pairs, pair_is_grant_by_ok_and_our_token_only, .rows = 4 * GETS)
 {
     static const enum rl_set_reply by[] = {RL_SET_OK, RL_SET_REFUSED, RL_SET_NO_MEMORY,
                                            RL_SET_FAILED};
@@ -129,15 +128,5 @@ START_TEST(pair_is_grant_by_ok_and_our_token_only)
         ck_assert(vote.holder_len == get->part[0].len &&
                   memcmp(vote.holder, get->text + get->part[0].start, vote.holder_len) == 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("native_reply");
-    TCase *tests = tcase_create("pairs");
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_loop_test(tests, set_reply_is_ok_or_nil_or_error, 0, SETS);
-    tcase_add_loop_test(tests, pair_is_grant_by_ok_and_our_token_only, 0, 4 * GETS);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(pairs, .set_up = setup, .tear_down = teardown)

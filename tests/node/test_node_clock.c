@@ -24,7 +24,7 @@ static void quiet(void *owner, int level, const char *format, ...)
 
 /* Its INFO tells the uptime in whole seconds. What a step has added is taken off, and a part of
  * a second as a whole one: the guard may last too long, and never end too soon. */
-START_TEST(uptime_is_less_by_each_second_that_step_has_begun)
+TEST(uptime, uptime_is_less_by_each_second_that_step_has_begun, .first = 2300, .rows = 2301)
 {
     static const struct rl_node_events events = {.voided = voided, .log = quiet};
     struct rl_clock clock = {0};
@@ -48,14 +48,5 @@ START_TEST(uptime_is_less_by_each_second_that_step_has_begun)
     ck_assert_int_le(node.info.uptime_s, UPTIME_S);
     ck_assert_int_ge(node.info.uptime_s, UPTIME_S - 1);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("node_clock");
-    TCase *tests = tcase_create("uptime");
-    tcase_add_loop_test(tests, uptime_is_less_by_each_second_that_step_has_begun, 2300, 2301);
-    tcase_add_loop_test(tests, uptime_is_less_by_each_second_that_step_has_begun, 2900, 2901);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+ALSO(uptime, uptime_is_less_by_each_second_that_step_has_begun, .first = 2900, .rows = 2901)

@@ -10,7 +10,6 @@
 #define MS RL_NS_PER_MS
 #define NOW (100 * RL_NS_PER_S)
 #define OWN_WORDS "its own words"
-#define ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
 static const struct {
     enum rl_mode mode;
@@ -114,7 +113,7 @@ static const struct {
      .why = "lags behind: not asked, since enough others answer at once"},
 };
 
-START_TEST(standing_and_its_reason)
+TEST(all, standing_and_its_reason, .rows = ROWS(rows))
 {
     struct rl_inflight oldest = {.sent_ns = NOW - rows[_i].sent_ago,
                                  .deadline_ns = NOW + rows[_i].deadline_in};
@@ -136,7 +135,6 @@ START_TEST(standing_and_its_reason)
     ck_assert_str_eq(rl_node_why(&node, NOW), rows[_i].why);
     ck_assert_int_eq(rl_node_is_fit(&node), rows[_i].fitness == RL_FIT && !rows[_i].duplicate);
 }
-END_TEST
 
 static const struct {
     int64_t left_ns;
@@ -153,7 +151,7 @@ static const struct {
     {0, OWN_WORDS, false}, /* it is being asked again */
 };
 
-START_TEST(quarantine_tells_its_time)
+TEST(all, quarantine_tells_its_time, .rows = ROWS(quarantines))
 {
     struct rl_node node = {
         .mode = RL_UP,
@@ -167,22 +165,9 @@ START_TEST(quarantine_tells_its_time)
     };
     ck_assert_str_eq(rl_node_why(&node, NOW), quarantines[_i].why);
 }
-END_TEST
 
-START_TEST(first_attempt_has_no_reason_yet)
+TEST(all, first_attempt_has_no_reason_yet)
 {
     struct rl_node node = {.mode = RL_CONNECTING, .duplicate_of = -1};
     ck_assert_str_eq(rl_node_why(&node, NOW), "connecting");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("standing");
-    TCase *all = tcase_create("all");
-    tcase_add_loop_test(all, standing_and_its_reason, 0, ROWS(rows));
-    tcase_add_loop_test(all, quarantine_tells_its_time, 0, ROWS(quarantines));
-    tcase_add_test(all, first_attempt_has_no_reason_yet);
-    suite_add_tcase(suite, all);
-    return suite_run(suite);
 }

@@ -73,21 +73,19 @@ static void expect_a_life(void)
     ck_assert_uint_eq(rig.sub.connects, 1);
 }
 
-START_TEST(message_is_heard_over_unix_socket)
+TEST(sub, message_is_heard_over_unix_socket)
 {
     expect_a_life();
 }
-END_TEST
 
-START_TEST(message_is_heard_over_tcp)
+TEST(sub, message_is_heard_over_tcp)
 {
     again_at(&masters->node[0].tcp_at);
     expect_a_life();
 }
-END_TEST
 
 /* With a look-up, which the wake descriptor ends. */
-START_TEST(message_is_heard_from_server_with_name)
+TEST(sub, message_is_heard_from_server_with_name)
 {
     sub_rig_end(&rig);
     sub_rig_node(&rig, &masters->node[0].tcp_at);
@@ -95,9 +93,8 @@ START_TEST(message_is_heard_from_server_with_name)
     sub_rig_begin(&rig);
     expect_a_life();
 }
-END_TEST
 
-START_TEST(message_is_heard_over_tls)
+TEST(sub, message_is_heard_over_tls)
 {
     static char dir[SUITE_PATH_MAX], port[8];
     static char ca[TLS_CERTS_PATH_MAX], crt[TLS_CERTS_PATH_MAX], key[TLS_CERTS_PATH_MAX];
@@ -132,9 +129,8 @@ START_TEST(message_is_heard_over_tls)
     sub_rig_begin(&rig);
     expect_a_life();
 }
-END_TEST
 
-START_TEST(only_our_own_members_wake)
+TEST(sub, only_our_own_members_wake)
 {
     static const char *const odd[] = {
         "",
@@ -172,9 +168,8 @@ START_TEST(only_our_own_members_wake)
     ck_assert_uint_eq(rig.woken, 1);
     ck_assert_uint_eq(rig.went, 0);
 }
-END_TEST
 
-START_TEST(ten_thousand_in_burst_are_all_heard)
+TEST(sub, ten_thousand_in_burst_are_all_heard)
 {
     sub_rig_expect_listening(&rig);
     struct reply reply = master_do(masters, 0, "EVAL",
@@ -187,7 +182,6 @@ START_TEST(ten_thousand_in_burst_are_all_heard)
     ck_assert_uint_eq(rig.sum, 10000 * 10001 / 2);
     ck_assert_uint_eq(rig.seq, 10000);
 }
-END_TEST
 
 /* ---- who may -------------------------------------------------------------------------- */
 
@@ -200,7 +194,7 @@ static void set_user(const char *channels, const char *commands)
     rig.node.password = (char *)"s3cr3t";
 }
 
-START_TEST(user_with_password_listens)
+TEST(sub, user_with_password_listens)
 {
     set_user("&" RL_WAKE_PREFIX "*", "+@all");
     sub_rig_expect_listening(&rig);
@@ -208,9 +202,8 @@ START_TEST(user_with_password_listens)
     ck_assert_msg(strstr(list, " user=locks "), "%s", list);
     expect_heard(SUB_RIG_UUID ":1", 1);
 }
-END_TEST
 
-START_TEST(user_needs_nothing_but_channel_and_subscribe)
+TEST(sub, user_needs_nothing_but_channel_and_subscribe)
 {
     set_user("&" SUB_RIG_CHANNEL, "+subscribe");
     sub_rig_expect_listening(&rig);
@@ -222,9 +215,8 @@ START_TEST(user_needs_nothing_but_channel_and_subscribe)
     expect_heard(SUB_RIG_UUID ":2", 2);
     ck_assert_uint_eq(rig.went, 0);
 }
-END_TEST
 
-START_TEST(wrong_password_is_told_and_right_one_is_found)
+TEST(sub, wrong_password_is_told_and_right_one_is_found)
 {
     set_user("&*", "+@all");
     rig.node.password = (char *)"wrong";
@@ -236,9 +228,8 @@ START_TEST(wrong_password_is_told_and_right_one_is_found)
     rig.node.password = (char *)"s3cr3t";
     ck_assert(sub_rig_until(&rig, rl_sub_listens(&rig.sub)));
 }
-END_TEST
 
-START_TEST(server_that_wants_password_is_told_of)
+TEST(sub, server_that_wants_password_is_told_of)
 {
     master_do(masters, 0, "CONFIG", "SET", "requirepass", "s3cr3t", NULL);
     masters->password = "s3cr3t";
@@ -246,7 +237,6 @@ START_TEST(server_that_wants_password_is_told_of)
     ck_assert(sub_rig_until(&rig, rig.sub.retry.failures > 0));
     ck_assert_msg(strstr(rig.sub.why, "NOAUTH"), "%s", rig.sub.why);
 }
-END_TEST
 
 static void expect_denied(void)
 {
@@ -259,7 +249,7 @@ static void expect_denied(void)
     ck_assert_int_eq(rig.sub.connection.link->fd, -1); /* no descriptor is spent on it */
 }
 
-START_TEST(without_right_to_channel_it_is_denied_until_there_is)
+TEST(sub, without_right_to_channel_it_is_denied_until_there_is)
 {
     set_user("resetchannels", "+@all");
     expect_denied();
@@ -285,14 +275,12 @@ START_TEST(without_right_to_channel_it_is_denied_until_there_is)
     expect_heard(SUB_RIG_UUID ":1", 1);
     ck_assert(!rig.sub.denied_told);
 }
-END_TEST
 
-START_TEST(without_right_to_subscribe_it_is_denied)
+TEST(sub, without_right_to_subscribe_it_is_denied)
 {
     set_user("allchannels", "-@all");
     expect_denied();
 }
-END_TEST
 
 /* ---- and back ------------------------------------------------------------------------- */
 
@@ -302,7 +290,7 @@ static void kill_subscribers(void)
     ck_assert_msg(reply.number == 1, "%lld %s", reply.number, reply.text);
 }
 
-START_TEST(killed_connection_is_replaced_at_once)
+TEST(sub, killed_connection_is_replaced_at_once)
 {
     sub_rig_expect_listening(&rig);
     kill_subscribers();
@@ -311,9 +299,8 @@ START_TEST(killed_connection_is_replaced_at_once)
     ck_assert(sub_rig_until(&rig, rig.came == 2));
     expect_heard(SUB_RIG_UUID ":1", 1);
 }
-END_TEST
 
-START_TEST(restarted_server_is_found)
+TEST(sub, restarted_server_is_found)
 {
     sub_rig_expect_listening(&rig);
     master_kill(masters, 0);
@@ -323,9 +310,8 @@ START_TEST(restarted_server_is_found)
     ck_assert(sub_rig_until(&rig, rig.came == 2));
     expect_heard(SUB_RIG_UUID ":1", 1);
 }
-END_TEST
 
-START_TEST(stopped_server_is_found_out_by_ping)
+TEST(sub, stopped_server_is_found_out_by_ping)
 {
     rig.settings.connect_timeout_ns = RL_NS_PER_S / 5;
     sub_rig_expect_listening(&rig);
@@ -342,9 +328,8 @@ START_TEST(stopped_server_is_found_out_by_ping)
     ck_assert(sub_rig_until(&rig, rig.came == 2));
     expect_heard(SUB_RIG_UUID ":1", 1);
 }
-END_TEST
 
-START_TEST(server_that_is_there_answers_ping)
+TEST(sub, server_that_is_there_answers_ping)
 {
     sub_rig_expect_listening(&rig);
     for (int i = 0; i < 5; i++) {
@@ -356,9 +341,8 @@ START_TEST(server_that_is_there_answers_ping)
     expect_heard(SUB_RIG_UUID ":1", 1);
     ck_assert_uint_eq(rig.went, 0);
 }
-END_TEST
 
-START_TEST(nobody_waits_and_nothing_is_done)
+TEST(sub, nobody_waits_and_nothing_is_done)
 {
     sub_rig_expect_listening(&rig);
     rl_sub_unwant(&rig.sub);
@@ -373,9 +357,8 @@ START_TEST(nobody_waits_and_nothing_is_done)
     sub_rig_expect_listening(&rig);
     ck_assert_uint_eq(rig.sub.connects, 2);
 }
-END_TEST
 
-START_TEST(reconnecting_leaves_no_descriptor_behind)
+TEST(sub, reconnecting_leaves_no_descriptor_behind)
 {
     sub_rig_expect_listening(&rig);
     unsigned before = rig_descriptors();
@@ -389,33 +372,11 @@ START_TEST(reconnecting_leaves_no_descriptor_behind)
     rl_sub_done(&rig.sub, false);
     ck_assert_uint_eq(rig_descriptors(), before - 1);
 }
-END_TEST
+
+CASE(sub, .timeout_s = 30, .set_up = set_up, .tear_down = tear_down)
 
 int main(void)
 {
     tls_certs_lax_policy();
-    Suite *suite = suite_create("sub");
-    TCase *tcase = tcase_create("sub");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, message_is_heard_over_unix_socket);
-    tcase_add_test(tcase, message_is_heard_over_tcp);
-    tcase_add_test(tcase, message_is_heard_from_server_with_name);
-    tcase_add_test(tcase, message_is_heard_over_tls);
-    tcase_add_test(tcase, only_our_own_members_wake);
-    tcase_add_test(tcase, ten_thousand_in_burst_are_all_heard);
-    tcase_add_test(tcase, user_with_password_listens);
-    tcase_add_test(tcase, user_needs_nothing_but_channel_and_subscribe);
-    tcase_add_test(tcase, wrong_password_is_told_and_right_one_is_found);
-    tcase_add_test(tcase, server_that_wants_password_is_told_of);
-    tcase_add_test(tcase, without_right_to_channel_it_is_denied_until_there_is);
-    tcase_add_test(tcase, without_right_to_subscribe_it_is_denied);
-    tcase_add_test(tcase, killed_connection_is_replaced_at_once);
-    tcase_add_test(tcase, restarted_server_is_found);
-    tcase_add_test(tcase, stopped_server_is_found_out_by_ping);
-    tcase_add_test(tcase, server_that_is_there_answers_ping);
-    tcase_add_test(tcase, nobody_waits_and_nothing_is_done);
-    tcase_add_test(tcase, reconnecting_leaves_no_descriptor_behind);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    return suite_main();
 }

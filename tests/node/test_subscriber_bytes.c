@@ -110,7 +110,7 @@ static void expect_wrong(const struct wrong *wrong, bool listened)
     sub_peer_expect_listening(&peer, &rig);
 }
 
-START_TEST(no_other_answer_is_confirmation)
+TEST(bytes, no_other_answer_is_confirmation, .rows = ROWS(at_subscribing))
 {
     const struct wrong *wrong = &at_subscribing[_i];
     sub_rig_want(&rig);
@@ -118,19 +118,17 @@ START_TEST(no_other_answer_is_confirmation)
     ck_assert(sub_peer_hears(&peer, &rig, "SUBSCRIBE"));
     expect_wrong(wrong, false);
 }
-END_TEST
 
-START_TEST(nothing_but_messages_comes_unasked)
+TEST(bytes, nothing_but_messages_comes_unasked, .rows = ROWS(at_up))
 {
     sub_peer_expect_listening(&peer, &rig);
     expect_wrong(&at_up[_i], true);
 }
-END_TEST
 
 /* The stream of a short life, cut in two at each byte; and each byte for itself. */
 static const char life[] = SUB_OK SUB_CONFIRMED SUB_MESSAGE_7 SUB_MESSAGE_7;
 
-START_TEST(it_does_not_matter_where_bytes_are_split)
+TEST(bytes, it_does_not_matter_where_bytes_are_split)
 {
     sub_rig_want(&rig);
     for (size_t at = 1; at < sizeof(life) - 1; at++) {
@@ -151,9 +149,8 @@ START_TEST(it_does_not_matter_where_bytes_are_split)
         sub_peer_say_n(&peer, &rig, life + at, 1);
     ck_assert_uint_eq(rig.woken, 2);
 }
-END_TEST
 
-START_TEST(end_in_middle_of_stream_is_end)
+TEST(bytes, end_in_middle_of_stream_is_end)
 {
     sub_rig_want(&rig);
     for (size_t at = 0; at < sizeof(life) - 1; at++) {
@@ -165,11 +162,10 @@ START_TEST(end_in_middle_of_stream_is_end)
         want_again();
     }
 }
-END_TEST
 
 static char many[1 << 21];
 
-START_TEST(endless_lock_is_not_waited_for)
+TEST(bytes, endless_lock_is_not_waited_for)
 {
     static const char *const heads[] = {"+", "-", "$1000000\r\n",
                                         SUB_MESSAGE_HEAD "$1000000\r\n", ":"};
@@ -184,9 +180,8 @@ START_TEST(endless_lock_is_not_waited_for)
         want_again();
     }
 }
-END_TEST
 
-START_TEST(thousands_of_messages_in_one_piece)
+TEST(bytes, thousands_of_messages_in_one_piece)
 {
     size_t len = sizeof(SUB_MESSAGE_7) - 1;
     unsigned count = (unsigned)(sizeof(many) / len);
@@ -199,10 +194,9 @@ START_TEST(thousands_of_messages_in_one_piece)
     ck_assert_uint_eq(rig.woken, count);
     ck_assert_uint_eq(rig.went, 0);
 }
-END_TEST
 
 /* Good streams with a few bytes changed, and what comes of it. */
-START_TEST(garbage_of_every_sort_is_survived)
+TEST(bytes, garbage_of_every_sort_is_survived)
 {
     struct rl_prng prng;
     rl_prng_seed(&prng, 20);
@@ -219,23 +213,5 @@ START_TEST(garbage_of_every_sort_is_survived)
         want_again();
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sub_bytes");
-    TCase *tcase = tcase_create("bytes");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
-    tcase_add_loop_test(tcase, no_other_answer_is_confirmation, 0,
-                        sizeof(at_subscribing) / sizeof(at_subscribing[0]));
-    tcase_add_loop_test(tcase, nothing_but_messages_comes_unasked, 0,
-                        sizeof(at_up) / sizeof(at_up[0]));
-    tcase_add_test(tcase, it_does_not_matter_where_bytes_are_split);
-    tcase_add_test(tcase, end_in_middle_of_stream_is_end);
-    tcase_add_test(tcase, endless_lock_is_not_waited_for);
-    tcase_add_test(tcase, thousands_of_messages_in_one_piece);
-    tcase_add_test(tcase, garbage_of_every_sort_is_survived);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(bytes, .timeout_s = 30, .set_up = sub_set_up, .tear_down = sub_tear_down)

@@ -78,7 +78,7 @@ static void a_few_turns(void)
 
 /* ---- coming and going ------------------------------------------------------------------- */
 
-START_TEST(channel_is_asked_for_heard_and_ended)
+TEST(ears, channel_is_asked_for_heard_and_ended)
 {
     sub_peer_expect_listening(&peer, &rig);
     struct rl_channel *channel = begin(NAME);
@@ -103,10 +103,9 @@ START_TEST(channel_is_asked_for_heard_and_ended)
     ck_assert(rl_sub_listens(&rig.sub));
     ck_assert_uint_eq(rig.went + rig.warnings, 0);
 }
-END_TEST
 
 /* They are asked for in the same breath as the client's own, */
-START_TEST(channels_wanted_before_connection_wait_for_it)
+TEST(ears, channels_wanted_before_connection_wait_for_it)
 {
     struct rl_channel *channel = begin(NAME);
     sub_rig_want(&rig);
@@ -119,10 +118,9 @@ START_TEST(channels_wanted_before_connection_wait_for_it)
     ck_assert_uint_eq(rig.hears, 1);
     ck_assert_uint_eq(rl_channel_listening(channel), BIT);
 }
-END_TEST
 
 /* and all anew on the next connection. */
-START_TEST(lost_connection_hears_nothing_and_next_one_asks)
+TEST(ears, lost_connection_hears_nothing_and_next_one_asks)
 {
     struct rl_channel *channel = begun();
     struct rl_channel *second = begin(NAME "-2");
@@ -144,9 +142,8 @@ START_TEST(lost_connection_hears_nothing_and_next_one_asks)
     ck_assert_uint_eq(rig.channels.count, 1);
     ck_assert_uint_eq(rig.hears, 2);
 }
-END_TEST
 
-START_TEST(user_gone_before_reply_is_left_after_it)
+TEST(ears, user_gone_before_reply_is_left_after_it)
 {
     sub_peer_expect_listening(&peer, &rig);
     end(begin(NAME));
@@ -159,11 +156,10 @@ START_TEST(user_gone_before_reply_is_left_after_it)
     ck_assert_uint_eq(rig.hears + rig.heard, 0);
     ck_assert_ptr_null(found());
 }
-END_TEST
 
 /* It was left, and the answer to that is under way: what comes until it is confirmed anew may
  * be nothing, and does not count as heard. */
-START_TEST(user_back_before_reply_is_asked_for_again)
+TEST(ears, user_back_before_reply_is_asked_for_again)
 {
     struct rl_channel *channel = begun();
     end(channel);
@@ -180,10 +176,9 @@ START_TEST(user_back_before_reply_is_asked_for_again)
     ck_assert_uint_eq(rig.hears, 2);
     ck_assert_uint_eq(rig.heard, 1);
 }
-END_TEST
 
 /* However often they come and go: one question at a time. */
-START_TEST(coming_and_going_makes_no_storm)
+TEST(ears, coming_and_going_makes_no_storm)
 {
     struct rl_channel *channel = begun();
     for (int i = 0; i < 1000; i++) {
@@ -200,7 +195,6 @@ START_TEST(coming_and_going_makes_no_storm)
     ck_assert_str_eq(peer.heard, ENDS BEGINS);
     ck_assert_uint_eq(rl_channel_listening(channel), BIT);
 }
-END_TEST
 
 /* ---- many ------------------------------------------------------------------------------- */
 
@@ -232,7 +226,7 @@ static unsigned answer_all(unsigned limit)
 }
 
 /* More than may be asked at once, and more than a buffer holds. */
-START_TEST(thousands_are_asked_for_in_parts)
+TEST(ears, thousands_are_asked_for_in_parts)
 {
     enum { MANY = 3000 };
     static struct rl_channel *channel[MANY];
@@ -255,10 +249,9 @@ START_TEST(thousands_are_asked_for_in_parts)
     ck_assert_uint_le(rig.sub.connection.out_size, RL_OUT_MAX);
     ck_assert_uint_eq(rig.went, 0);
 }
-END_TEST
 
 /* Nobody reads there: what is asked is bounded, and a PING finds out. */
-START_TEST(server_that_does_not_read_is_given_up)
+TEST(ears, server_that_does_not_read_is_given_up)
 {
     sub_peer_expect_listening(&peer, &rig);
     static char name[REDLOCK_NAME_MAX];
@@ -276,11 +269,10 @@ START_TEST(server_that_does_not_read_is_given_up)
     rl_sub_tick(&rig.sub, ping_ns + rig.settings.stall_limit_ns);
     ck_assert_uint_eq(rig.went, 1);
 }
-END_TEST
 
 /* ---- rights ----------------------------------------------------------------------------- */
 
-START_TEST(channel_that_is_denied_costs_no_connection)
+TEST(ears, channel_that_is_denied_costs_no_connection)
 {
     sub_peer_expect_listening(&peer, &rig);
     struct rl_channel *channel = begin(NAME);
@@ -310,10 +302,9 @@ START_TEST(channel_that_is_denied_costs_no_connection)
     end(second); /* it was never begun */
     ck_assert_uint_eq(rig.channels.count, 1);
 }
-END_TEST
 
 /* The client's own is denied, another is not. */
-START_TEST(subscriber_without_right_to_own_channel_hears_others)
+TEST(ears, subscriber_without_right_to_own_channel_hears_others)
 {
     sub_rig_want(&rig);
     struct rl_channel *channel = begin(NAME);
@@ -354,10 +345,9 @@ START_TEST(subscriber_without_right_to_own_channel_hears_others)
     ck_assert_uint_eq(rig.woken, 1);
     ck_assert_uint_eq(rl_channel_listening(channel), BIT);
 }
-END_TEST
 
 /* A connection on which nothing may be heard is kept for as long as somebody may come to be. */
-START_TEST(subscriber_without_rights_or_channels_hangs_up)
+TEST(ears, subscriber_without_rights_or_channels_hangs_up)
 {
     sub_rig_want(&rig);
     struct rl_channel *channel = begin(NAME);
@@ -374,9 +364,8 @@ START_TEST(subscriber_without_rights_or_channels_hangs_up)
     ck_assert(sub_peer_is_left(&peer, &rig));
     ck_assert_uint_eq(rig.came + rig.went, 0);
 }
-END_TEST
 
-START_TEST(denied_everything_it_tries_for_users_of_channels)
+TEST(ears, denied_everything_it_tries_for_users_of_channels)
 {
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
@@ -393,11 +382,10 @@ START_TEST(denied_everything_it_tries_for_users_of_channels)
     ck_assert_uint_eq(rig.warnings, 2); /* of the client's own, and of another */
     ck_assert_int_gt(rl_sub_due_ns(&rig.sub), rl_clock_now_ns());
 }
-END_TEST
 
 /* Who may SUBSCRIBE but not UNSUBSCRIBE keeps what it has, and starts anew when it is too much.
  */
-START_TEST(channels_that_cannot_be_left_are_bounded)
+TEST(ears, channels_that_cannot_be_left_are_bounded)
 {
     char name[64], said[256];
     sub_peer_expect_listening(&peer, &rig);
@@ -416,7 +404,6 @@ START_TEST(channels_that_cannot_be_left_are_bounded)
     ck_assert_uint_eq(rig.channels.count, 0);
     ck_assert_msg(strstr(rig.sub.why, "does not let go"), "%s", rig.sub.why);
 }
-END_TEST
 
 /* ---- wrong words ------------------------------------------------------------------------ */
 
@@ -451,7 +438,7 @@ static const char *const wrong[][2] = {
     {"u", "*3\r\n$8\r\nsmessage\r\n$29\r\n" NAME "\r\n$1\r\n0\r\n"},
 };
 
-START_TEST(any_other_word_ends_connection)
+TEST(ears, any_other_word_ends_connection, .rows = ROWS(wrong))
 {
     struct rl_channel *channel = NULL;
     char when = wrong[_i][0][0];
@@ -478,29 +465,5 @@ START_TEST(any_other_word_ends_connection)
     ck_assert_uint_eq(rig.channels.count > 0 ? rl_channel_listening(channel) : 0, 0);
     sub_peer_expect_listening(&peer, &rig);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sub_ears");
-    TCase *tests = tcase_create("ears");
-    tcase_set_timeout(tests, 60);
-    tcase_add_checked_fixture(tests, sub_set_up, sub_tear_down);
-    tcase_add_test(tests, channel_is_asked_for_heard_and_ended);
-    tcase_add_test(tests, channels_wanted_before_connection_wait_for_it);
-    tcase_add_test(tests, lost_connection_hears_nothing_and_next_one_asks);
-    tcase_add_test(tests, user_gone_before_reply_is_left_after_it);
-    tcase_add_test(tests, user_back_before_reply_is_asked_for_again);
-    tcase_add_test(tests, coming_and_going_makes_no_storm);
-    tcase_add_test(tests, thousands_are_asked_for_in_parts);
-    tcase_add_test(tests, server_that_does_not_read_is_given_up);
-    tcase_add_test(tests, channel_that_is_denied_costs_no_connection);
-    tcase_add_test(tests, subscriber_without_right_to_own_channel_hears_others);
-    tcase_add_test(tests, subscriber_without_rights_or_channels_hangs_up);
-    tcase_add_test(tests, denied_everything_it_tries_for_users_of_channels);
-    tcase_add_test(tests, channels_that_cannot_be_left_are_bounded);
-    tcase_add_loop_test(tests, any_other_word_ends_connection, 0,
-                        sizeof(wrong) / sizeof(wrong[0]));
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(ears, .timeout_s = 60, .set_up = sub_set_up, .tear_down = sub_tear_down)

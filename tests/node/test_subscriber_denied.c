@@ -92,50 +92,34 @@ static void expect_a_wait_that_ends(redlock *holder, redlock *waiter, bool (*set
     ck_assert_int_lt(now_ms() - released, WAIT_MS / 2);
 }
 
-START_TEST(locks_are_taken_and_given_back)
+TEST(denied, locks_are_taken_and_given_back)
 {
     for (int i = 0; i < 10; i++)
         ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
     ck_assert_int_eq(client_ready(client), MASTERS);
 }
-END_TEST
 
-START_TEST(waiter_without_right_to_listen_polls)
+TEST(denied, waiter_without_right_to_listen_polls)
 {
     expect_a_wait_that_ends(other, client, all_denied);
     ck_assert_uint_eq(client_stats(client).wakes, 0);
     ck_assert_uint_eq(client_ready(client), MASTERS); /* nothing is held against the nodes */
     ck_assert(client_can_take(client, "name"));
 }
-END_TEST
 
 /* Its release can't wake them: it is a release all the same. */
-START_TEST(user_without_right_to_publish_releases)
+TEST(denied, user_without_right_to_publish_releases)
 {
     expect_a_wait_that_ends(client, other, all_queue);
     ck_assert_uint_eq(client_stats(client).unconfirmed, 0);
     ck_assert_uint_eq(client_stats(client).released, 1);
 }
-END_TEST
 
-START_TEST(waiter_with_right_to_listen_is_woken)
+TEST(denied, waiter_with_right_to_listen_is_woken)
 {
     set_user("&redlock:wake:*");
     expect_a_wait_that_ends(other, client, all_queue);
     ck_assert_uint_gt(client_stats(client).wakes, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sub_denied");
-    TCase *tcase = tcase_create("denied");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, locks_are_taken_and_given_back);
-    tcase_add_test(tcase, waiter_without_right_to_listen_polls);
-    tcase_add_test(tcase, user_without_right_to_publish_releases);
-    tcase_add_test(tcase, waiter_with_right_to_listen_is_woken);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(denied, .timeout_s = 60, .set_up = set_up, .tear_down = tear_down)

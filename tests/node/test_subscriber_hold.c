@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-START_TEST(nothing_is_made_of_nothing)
+TEST(hold, nothing_is_made_of_nothing)
 {
     struct rl_sub none = {0};
     rl_sub_done(&none, false);
@@ -26,9 +26,8 @@ START_TEST(nothing_is_made_of_nothing)
     rl_sub_done(&rig.sub, false);
     rl_sub_done(&rig.sub, false); /* once more is nothing */
 }
-END_TEST
 
-START_TEST(it_may_be_done_with_at_any_step)
+TEST(hold, it_may_be_done_with_at_any_step)
 {
     for (enum rl_sub_mode mode = RL_SUB_OFF; mode <= RL_SUB_DENIED; mode++) {
         unsigned before = rig_descriptors();
@@ -57,9 +56,8 @@ START_TEST(it_may_be_done_with_at_any_step)
         ck_assert_uint_eq(rig_descriptors(), before);
     }
 }
-END_TEST
 
-START_TEST(event_that_comes_too_late_is_nothing)
+TEST(hold, event_that_comes_too_late_is_nothing)
 {
     unsigned all = EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP;
     rig.sub.tag.ready(&rig.sub.tag, all, rl_clock_now_ns());
@@ -69,7 +67,6 @@ START_TEST(event_that_comes_too_late_is_nothing)
     rig.sub.tag.ready(&rig.sub.tag, all, rl_clock_now_ns());
     ck_assert_int_eq(rig.sub.mode, RL_SUB_DOWN);
 }
-END_TEST
 
 static int forget_it(void *argument)
 {
@@ -79,16 +76,15 @@ static int forget_it(void *argument)
     return rig_descriptors() == before - 1 ? 0 : 1;
 }
 
-START_TEST(child_that_is_done_with_it_disturbs_nobody)
+TEST(hold, child_that_is_done_with_it_disturbs_nobody)
 {
     sub_peer_expect_listening(&peer, &rig);
     ck_assert_int_eq(child_run(forget_it, NULL, 5000), 0);
     sub_peer_say(&peer, &rig, SUB_MESSAGE_7);
     ck_assert_uint_eq(rig.woken, 1);
 }
-END_TEST
 
-START_TEST(without_descriptors_it_tries_again)
+TEST(hold, without_descriptors_it_tries_again)
 {
     struct rlimit limit;
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -101,9 +97,8 @@ START_TEST(without_descriptors_it_tries_again)
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
     sub_peer_expect_listening(&peer, &rig);
 }
-END_TEST
 
-START_TEST(each_allocation_of_beginning_may_fail)
+TEST(hold, each_allocation_of_beginning_may_fail)
 {
     static const struct rl_sub zeroed;
     struct rl_sub_events none = {0};
@@ -128,9 +123,8 @@ START_TEST(each_allocation_of_beginning_may_fail)
         }
     }
 }
-END_TEST
 
-START_TEST(without_memory_for_connection_it_tries_again)
+TEST(hold, without_memory_for_connection_it_tries_again)
 {
     if (!alloc_works())
         return;
@@ -143,7 +137,6 @@ START_TEST(without_memory_for_connection_it_tries_again)
     ck_assert_int_gt(rl_sub_due_ns(&rig.sub), 0);
     sub_peer_expect_listening(&peer, &rig);
 }
-END_TEST
 
 /* Check's assertions, which the rig's events have, allocate. */
 static void count_quietly(void *owner, unsigned node, uint64_t seq, int64_t now_ns)
@@ -154,7 +147,7 @@ static void count_quietly(void *owner, unsigned node, uint64_t seq, int64_t now_
     one->sum += seq;
 }
 
-START_TEST(messages_and_pings_allocate_nothing)
+TEST(hold, messages_and_pings_allocate_nothing)
 {
     static const struct rl_sub_events quiet = {.woken = count_quietly};
     static const char message[] = SUB_MESSAGE_7, pong[] = SUB_PONG;
@@ -177,22 +170,5 @@ START_TEST(messages_and_pings_allocate_nothing)
     ck_assert(sent && rig.sum == 7 * 1000 && !rig.sub.pinged_ns);
     ck_assert_int_eq(count, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sub_hold");
-    TCase *tcase = tcase_create("hold");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
-    tcase_add_test(tcase, nothing_is_made_of_nothing);
-    tcase_add_test(tcase, it_may_be_done_with_at_any_step);
-    tcase_add_test(tcase, event_that_comes_too_late_is_nothing);
-    tcase_add_test(tcase, child_that_is_done_with_it_disturbs_nobody);
-    tcase_add_test(tcase, without_descriptors_it_tries_again);
-    tcase_add_test(tcase, each_allocation_of_beginning_may_fail);
-    tcase_add_test(tcase, without_memory_for_connection_it_tries_again);
-    tcase_add_test(tcase, messages_and_pings_allocate_nothing);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(hold, .timeout_s = 30, .set_up = sub_set_up, .tear_down = sub_tear_down)

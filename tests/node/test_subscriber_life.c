@@ -10,7 +10,7 @@
 
 /* ---- when ----------------------------------------------------------------------------- */
 
-START_TEST(first_loss_is_made_good_at_once_and_then_less_eagerly)
+TEST(life, first_loss_is_made_good_at_once_and_then_less_eagerly)
 {
     sub_peer_expect_listening(&peer, &rig);
     sub_peer_hang_up(&peer);
@@ -32,9 +32,8 @@ START_TEST(first_loss_is_made_good_at_once_and_then_less_eagerly)
     ck_assert_uint_eq(rig.sub.connects, 4);
     ck_assert(rl_sub_pending(&rig.sub));
 }
-END_TEST
 
-START_TEST(server_that_is_gone_is_tried_again_but_not_constantly)
+TEST(life, server_that_is_gone_is_tried_again_but_not_constantly)
 {
     shut_the_door();
     int64_t now_ns = rl_clock_now_ns(), begun_ns = now_ns;
@@ -55,9 +54,8 @@ START_TEST(server_that_is_gone_is_tried_again_but_not_constantly)
     ck_assert_uint_eq(rig.warnings, 1);
     ck_assert_uint_eq(rig.came + rig.went, 0);
 }
-END_TEST
 
-START_TEST(waiter_after_pause_does_not_wait_for_backoff)
+TEST(life, waiter_after_pause_does_not_wait_for_backoff)
 {
     shut_the_door();
     int64_t now_ns = rl_clock_now_ns();
@@ -81,9 +79,8 @@ START_TEST(waiter_after_pause_does_not_wait_for_backoff)
     ck_assert_uint_eq(rig.sub.connects, connects + 2);
     ck_assert_uint_eq(rig.sub.retry.failures, 1);
 }
-END_TEST
 
-START_TEST(waiters_that_come_and_go_make_no_storm)
+TEST(life, waiters_that_come_and_go_make_no_storm)
 {
     shut_the_door();
     int64_t now_ns = rl_clock_now_ns();
@@ -97,9 +94,8 @@ START_TEST(waiters_that_come_and_go_make_no_storm)
     ck_assert_uint_le(rig.sub.connects, 10 + 1000 / RL_RECONNECT_MIN_MS);
     ck_assert_uint_gt(rig.sub.connects, 10);
 }
-END_TEST
 
-START_TEST(connect_attempt_goes_on_without_users)
+TEST(life, connect_attempt_goes_on_without_users)
 {
     sub_rig_want(&rig);
     rl_sub_unwant(&rig.sub);
@@ -109,10 +105,9 @@ START_TEST(connect_attempt_goes_on_without_users)
     ck_assert(rl_sub_listens(&rig.sub));
     ck_assert_uint_eq(rig.came, 1);
 }
-END_TEST
 
 /* A unix socket does not say when its backlog has room: the link asks from time to time. */
-START_TEST(it_is_due_whenever_link_is)
+TEST(life, it_is_due_whenever_link_is)
 {
     char byte;
     close(peer.listener);
@@ -129,7 +124,6 @@ START_TEST(it_is_due_whenever_link_is)
     sub_peer_expect_listening(&peer, &rig);
     ck_assert_uint_eq(rig.sub.connects, 1);
 }
-END_TEST
 
 /* ---- from within ---------------------------------------------------------------------- */
 
@@ -144,7 +138,7 @@ static void unwant(struct sub_rig *one)
     rl_sub_unwant(&one->sub);
 }
 
-START_TEST(woken_waiter_may_go_or_come_back)
+TEST(life, woken_waiter_may_go_or_come_back)
 {
     sub_peer_expect_listening(&peer, &rig);
     rig.on_woken = unwant;
@@ -154,10 +148,9 @@ START_TEST(woken_waiter_may_go_or_come_back)
     ck_assert_uint_eq(rig.woken, 4);
     ck_assert_uint_eq(rig.sub.connects, 1);
 }
-END_TEST
 
 /* The next connection begins inside the end of the last, whatever ended it. */
-START_TEST(callback_of_loss_may_want_next_at_once)
+TEST(life, callback_of_loss_may_want_next_at_once)
 {
     static const char *const ends[] = {NULL, SUB_OK SUB_MESSAGE_7, SUB_MESSAGE_7 "?",
                                        "-ERR\r\n"};
@@ -180,9 +173,8 @@ START_TEST(callback_of_loss_may_want_next_at_once)
     ck_assert_int_eq(rig.sub.mode, RL_SUB_CONNECTING);
     ck_assert_uint_eq(rig.woken, 1);
 }
-END_TEST
 
-START_TEST(callback_of_loss_may_leave)
+TEST(life, callback_of_loss_may_leave)
 {
     rig.on_went = unwant;
     sub_peer_expect_listening(&peer, &rig);
@@ -191,23 +183,5 @@ START_TEST(callback_of_loss_may_leave)
     ck_assert_int_eq(rig.sub.mode, RL_SUB_DOWN);
     ck_assert_int_eq(rl_sub_due_ns(&rig.sub), INT64_MAX);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sub_life");
-    TCase *tcase = tcase_create("life");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
-    tcase_add_test(tcase, first_loss_is_made_good_at_once_and_then_less_eagerly);
-    tcase_add_test(tcase, server_that_is_gone_is_tried_again_but_not_constantly);
-    tcase_add_test(tcase, waiter_after_pause_does_not_wait_for_backoff);
-    tcase_add_test(tcase, waiters_that_come_and_go_make_no_storm);
-    tcase_add_test(tcase, connect_attempt_goes_on_without_users);
-    tcase_add_test(tcase, it_is_due_whenever_link_is);
-    tcase_add_test(tcase, woken_waiter_may_go_or_come_back);
-    tcase_add_test(tcase, callback_of_loss_may_want_next_at_once);
-    tcase_add_test(tcase, callback_of_loss_may_leave);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(life, .timeout_s = 30, .set_up = sub_set_up, .tear_down = sub_tear_down)

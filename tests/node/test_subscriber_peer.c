@@ -23,7 +23,7 @@ static void set_up_with_password(void)
 
 /* ---- the greeting --------------------------------------------------------------------- */
 
-START_TEST(only_servers_word_makes_it_listen)
+TEST(open, only_servers_word_makes_it_listen)
 {
     sub_rig_want(&rig);
     ck_assert_int_eq(rig.sub.mode, RL_SUB_CONNECTING);
@@ -43,9 +43,8 @@ START_TEST(only_servers_word_makes_it_listen)
     say(SUB_MESSAGE_7);
     ck_assert_uint_eq(rig.seq, 7);
 }
-END_TEST
 
-START_TEST(name_that_is_refused_is_done_without)
+TEST(open, name_that_is_refused_is_done_without)
 {
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
@@ -54,9 +53,8 @@ START_TEST(name_that_is_refused_is_done_without)
     ck_assert(rl_sub_listens(&rig.sub));
     ck_assert_uint_eq(rig.warnings, 0);
 }
-END_TEST
 
-START_TEST(newcomer_that_is_turned_away_is_told_why)
+TEST(open, newcomer_that_is_turned_away_is_told_why)
 {
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
@@ -65,7 +63,6 @@ START_TEST(newcomer_that_is_turned_away_is_told_why)
     ck_assert(sub_rig_until(&rig, rig.warnings > 0));
     ck_assert_msg(strstr(rig.warning, "ERR max number of clients reached"), "%s", rig.warning);
 }
-END_TEST
 
 /* The login is the first that is said: it does not reach further, and nor does what is wiped.
  */
@@ -74,7 +71,7 @@ static bool has_secret(const struct rl_sub *sub)
     return memmem(sub->connection.out, sizeof(LOGIN) - 1, "s3cr3t", 6) != NULL;
 }
 
-START_TEST(password_goes_alone_and_first_and_does_not_stay)
+TEST(password, password_goes_alone_and_first_and_does_not_stay)
 {
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
@@ -90,9 +87,8 @@ START_TEST(password_goes_alone_and_first_and_does_not_stay)
     say(SUB_OK SUB_CONFIRMED);
     ck_assert(rl_sub_listens(&rig.sub));
 }
-END_TEST
 
-START_TEST(password_that_is_not_taken_is_forgotten)
+TEST(password, password_that_is_not_taken_is_forgotten)
 {
     sub_rig_want(&rig);
     sub_peer_admit(&peer, &rig);
@@ -103,9 +99,8 @@ START_TEST(password_that_is_not_taken_is_forgotten)
     ck_assert(sub_rig_until(&rig, rig.sub.retry.failures > 0));
     ck_assert(!has_secret(&rig.sub));
 }
-END_TEST
 
-START_TEST(without_password_to_be_had_it_says_nothing)
+TEST(password, without_password_to_be_had_it_says_nothing)
 {
     rig.node.password = NULL;
     rig.node.password_file = (char *)"/nonexistent/secret";
@@ -115,9 +110,8 @@ START_TEST(without_password_to_be_had_it_says_nothing)
     ck_assert_uint_eq(peer.heard_len, 0);
     ck_assert_msg(strstr(rig.warning, "/nonexistent/secret"), "%s", rig.warning);
 }
-END_TEST
 
-START_TEST(nothing_but_ok_lets_it_in)
+TEST(password, nothing_but_ok_lets_it_in)
 {
     static const char *const answers[] = {"+OKAY\r\n", ":1\r\n", "$2\r\nOK\r\n", "*0\r\n",
                                           "-WRONGPASS no\r\n"};
@@ -132,11 +126,10 @@ START_TEST(nothing_but_ok_lets_it_in)
         ck_assert(!strstr(peer.heard, "SUBSCRIBE"));
     }
 }
-END_TEST
 
 /* ---- silence -------------------------------------------------------------------------- */
 
-START_TEST(silent_server_is_asked_for_pong_in_time)
+TEST(open, silent_server_is_asked_for_pong_in_time)
 {
     sub_peer_expect_listening(&peer, &rig);
     int64_t ping_ns = rig.sub.connection.heard_ns + PING_AFTER_NS;
@@ -158,10 +151,9 @@ START_TEST(silent_server_is_asked_for_pong_in_time)
     sub_peer_expect_listening(&peer, &rig);
     ck_assert_int_eq(rl_sub_due_ns(&rig.sub), rig.sub.connection.heard_ns + PING_AFTER_NS);
 }
-END_TEST
 
 /* It has been in the socket for long when somebody looks. */
-START_TEST(answer_that_is_there_is_seen_before_silence_is_judged)
+TEST(open, answer_that_is_there_is_seen_before_silence_is_judged)
 {
     sub_peer_expect_listening(&peer, &rig);
     int64_t ping_ns = rig.sub.connection.heard_ns + PING_AFTER_NS;
@@ -175,9 +167,8 @@ START_TEST(answer_that_is_there_is_seen_before_silence_is_judged)
     ck_assert_uint_eq(rig.sub.connection.fifo_count, due);
     ck_assert_int_eq(rig.sub.pinged_ns, due ? tick_ns : 0);
 }
-END_TEST
 
-START_TEST(speaker_is_alive)
+TEST(open, speaker_is_alive)
 {
     sub_peer_expect_listening(&peer, &rig);
     rig.sub.connection.heard_ns -= PING_AFTER_NS;
@@ -192,7 +183,6 @@ START_TEST(speaker_is_alive)
     ck_assert_uint_eq(rig.woken, 1);
     ck_assert(rl_sub_listens(&rig.sub));
 }
-END_TEST
 
 /* The first: of a server that has forgotten our subscription. */
 static const char *const wrong_pongs[] = {
@@ -206,7 +196,7 @@ static const char *const wrong_pongs[] = {
     "*3\r\n$4\r\npong\r\n$0\r\n\r\n$0\r\n\r\n",
 };
 
-START_TEST(only_subscribers_pong_is_one)
+TEST(open, only_subscribers_pong_is_one, .rows = ROWS(wrong_pongs))
 {
     sub_peer_expect_listening(&peer, &rig);
     rig.sub.connection.heard_ns -= PING_AFTER_NS;
@@ -215,9 +205,8 @@ START_TEST(only_subscribers_pong_is_one)
     ck_assert(sub_peer_is_left(&peer, &rig));
     ck_assert_int_eq(strncmp(rig.sub.why, "PING: ", 6), 0);
 }
-END_TEST
 
-START_TEST(pong_missed_while_nobody_waited_is_not_held_against_it)
+TEST(open, pong_missed_while_nobody_waited_is_not_held_against_it)
 {
     sub_peer_expect_listening(&peer, &rig);
     int64_t ping_ns = rig.sub.connection.heard_ns + PING_AFTER_NS;
@@ -231,9 +220,8 @@ START_TEST(pong_missed_while_nobody_waited_is_not_held_against_it)
     ck_assert(rl_sub_listens(&rig.sub));
     ck_assert_int_eq(rl_sub_due_ns(&rig.sub), much_later_ns + rig.settings.stall_limit_ns);
 }
-END_TEST
 
-START_TEST(server_that_never_answers_is_given_up_at_each_step)
+TEST(password, server_that_never_answers_is_given_up_at_each_step)
 {
     for (enum rl_sub_mode mode = RL_SUB_AUTH; mode <= RL_SUB_SUBSCRIBING; mode++) {
         sub_rig_want(&rig);
@@ -253,32 +241,6 @@ START_TEST(server_that_never_answers_is_given_up_at_each_step)
     }
     ck_assert_uint_eq(rig.came + rig.went, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sub_peer");
-    TCase *tcase = tcase_create("open");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, sub_set_up, sub_tear_down);
-    tcase_add_test(tcase, only_servers_word_makes_it_listen);
-    tcase_add_test(tcase, name_that_is_refused_is_done_without);
-    tcase_add_test(tcase, newcomer_that_is_turned_away_is_told_why);
-    tcase_add_test(tcase, silent_server_is_asked_for_pong_in_time);
-    tcase_add_test(tcase, answer_that_is_there_is_seen_before_silence_is_judged);
-    tcase_add_test(tcase, speaker_is_alive);
-    tcase_add_loop_test(tcase, only_subscribers_pong_is_one, 0,
-                        sizeof(wrong_pongs) / sizeof(wrong_pongs[0]));
-    tcase_add_test(tcase, pong_missed_while_nobody_waited_is_not_held_against_it);
-    suite_add_tcase(suite, tcase);
-    tcase = tcase_create("password");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up_with_password, sub_tear_down);
-    tcase_add_test(tcase, password_goes_alone_and_first_and_does_not_stay);
-    tcase_add_test(tcase, password_that_is_not_taken_is_forgotten);
-    tcase_add_test(tcase, without_password_to_be_had_it_says_nothing);
-    tcase_add_test(tcase, nothing_but_ok_lets_it_in);
-    tcase_add_test(tcase, server_that_never_answers_is_given_up_at_each_step);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(open, .timeout_s = 30, .set_up = sub_set_up, .tear_down = sub_tear_down)
+CASE(password, .timeout_s = 30, .set_up = set_up_with_password, .tear_down = sub_tear_down)

@@ -152,14 +152,13 @@ static unsigned compare_ways(const char *bytes, size_t len, size_t cut)
     return count;
 }
 
-START_TEST(usual_replies_are_never_parsed_however_they_are_split)
+TEST(against_the_parser, usual_replies_are_never_parsed_however_they_are_split)
 {
     for (size_t cut = 0; cut <= LEN; cut++)
         ck_assert_uint_eq(compare_ways(usual, LEN, cut), REQUESTS);
 }
-END_TEST
 
-START_TEST(wrong_byte_is_judged_as_by_parser)
+TEST(against_the_parser, wrong_byte_is_judged_as_by_parser, .rows = LEN)
 {
     char bytes[LEN];
     for (int byte = 0; byte < 256; byte++) {
@@ -171,9 +170,8 @@ START_TEST(wrong_byte_is_judged_as_by_parser)
         compare_ways(bytes, LEN, (LEN + (size_t)_i) / 2);
     }
 }
-END_TEST
 
-START_TEST(missing_or_doubled_byte_is_judged_as_by_parser)
+TEST(against_the_parser, missing_or_doubled_byte_is_judged_as_by_parser, .rows = LEN)
 {
     char bytes[LEN + 1];
     size_t at = (size_t)_i;
@@ -186,10 +184,9 @@ START_TEST(missing_or_doubled_byte_is_judged_as_by_parser)
     for (size_t cut = 0; cut <= LEN; cut++)
         compare_ways(bytes, LEN + 1, cut);
 }
-END_TEST
 
 /* Numbers at every bound of a fencing token. */
-START_TEST(number_is_read_as_by_parser)
+TEST(against_the_parser, number_is_read_as_by_parser, .rows = 10)
 {
     static const struct {
         const char *digits;
@@ -208,9 +205,8 @@ START_TEST(number_is_read_as_by_parser)
     if (usual_len)
         ck_assert_uint_eq(number, strtoull(rows[_i].digits, NULL, 10));
 }
-END_TEST
 
-START_TEST(others_requests_have_no_usual_reply)
+TEST(against_the_parser, others_requests_have_no_usual_reply)
 {
     uint64_t number;
     struct rl_inflight info = {.type = RL_REQUEST_INFO};
@@ -231,10 +227,9 @@ START_TEST(others_requests_have_no_usual_reply)
     ck_assert_uint_eq(rl_usual_reply(&inspect, grant, strlen(grant), &number), 0);
     ck_assert_uint_eq(rl_usual_reply(&second, usual, LEN, &number), 0);
 }
-END_TEST
 
 /* A broken server may say bytes before a refusal that take its beginning with them. */
-START_TEST(no_part_of_refusal_is_grant)
+TEST(against_the_parser, no_part_of_refusal_is_grant)
 {
     static const char refusal[] = "*5\r\n$17\r\n" NONCE "-\r\n:0\r\n:1000\r\n"
                                   "$5\r\nrival\r\n:0\r\n"
@@ -251,19 +246,4 @@ START_TEST(no_part_of_refusal_is_grant)
         ck_assert_msg(!strstr(rig.heard, "grant"), "from byte %zu: %s", from, rig.heard);
         rl_connection_done(&rig.connection, false);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("usual_reply");
-    TCase *tests = tcase_create("against the parser");
-    tcase_add_test(tests, usual_replies_are_never_parsed_however_they_are_split);
-    tcase_add_loop_test(tests, wrong_byte_is_judged_as_by_parser, 0, LEN);
-    tcase_add_loop_test(tests, missing_or_doubled_byte_is_judged_as_by_parser, 0, LEN);
-    tcase_add_loop_test(tests, number_is_read_as_by_parser, 0, 10);
-    tcase_add_test(tests, others_requests_have_no_usual_reply);
-    tcase_add_test(tests, no_part_of_refusal_is_grant);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
 }

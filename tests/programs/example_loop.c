@@ -121,16 +121,15 @@ static bool holds_for_longer(void)
     return is_done(program) && held;
 }
 
-START_TEST(it_holds_lock_for_longer_than_lease)
+TEST(example, it_holds_lock_for_longer_than_lease)
 {
     ck_assert(met_unless_stalled(holds_for_longer(), STALL_MS, PLAYS));
     ck_assert_int_eq(counter(), STEPS);
     ck_assert(wait_until(is_free(), 1000)); /* less than a lease */
 }
-END_TEST
 
 /* One of three masters that is gone, or stands, costs nothing. */
-START_TEST(with_master_that_is_stopped)
+TEST(example, with_master_that_is_stopped)
 {
     master_pause(masters, 0);
     ck_assert(met_unless_stalled((forget_counter(), is_done(start(EXAMPLE))), STALL_MS, PLAYS));
@@ -138,7 +137,6 @@ START_TEST(with_master_that_is_stopped)
     ck_assert_int_eq(counter(), STEPS);
     ck_assert(wait_until(is_free(), 5000));
 }
-END_TEST
 
 /* A number that was read before another's was written would be lost. */
 static bool all_take_turns(void)
@@ -151,13 +149,12 @@ static bool all_take_turns(void)
     return done;
 }
 
-START_TEST(they_take_turns)
+TEST(example, they_take_turns)
 {
     ck_assert(met_unless_stalled(all_take_turns(), STALL_MS, PLAYS));
     ck_assert_int_eq(counter(), 3 * STEPS);
     ck_assert(wait_until(is_free(), 1000));
 }
-END_TEST
 
 /* It has the lock, and has begun. */
 static void expect_working(struct program *program)
@@ -168,7 +165,7 @@ static void expect_working(struct program *program)
 
 static const int endings[] = {SIGTERM, SIGINT};
 
-START_TEST(told_to_end_while_it_works)
+TEST(example, told_to_end_while_it_works, .rows = 2)
 {
     struct program *program = start(EXAMPLE);
     expect_working(program);
@@ -177,9 +174,8 @@ START_TEST(told_to_end_while_it_works)
     ck_assert_int_gt(counter(), 0);
     ck_assert(wait_until(is_free(), 1000));
 }
-END_TEST
 
-START_TEST(told_to_end_while_it_waits)
+TEST(example, told_to_end_while_it_waits, .rows = 2)
 {
     redlock *client = client_open(node_file);
     redlock_lock *lock = client_take(client, NAME);
@@ -192,9 +188,8 @@ START_TEST(told_to_end_while_it_waits)
     ck_assert_int_eq(redlock_release(lock), 0); /* it is ours as before */
     redlock_close(client);
 }
-END_TEST
 
-START_TEST(it_stops_when_lock_is_taken_away)
+TEST(example, it_stops_when_lock_is_taken_away)
 {
     struct program *program = start(EXAMPLE);
     expect_working(program);
@@ -203,9 +198,8 @@ START_TEST(it_stops_when_lock_is_taken_away)
     expect_ended(program, "lost the lock\nreleasing: the lock was lost or had run out\n");
     ck_assert(wait_until(is_free(), 1000));
 }
-END_TEST
 
-START_TEST(wrong_arguments_are_told_with_usage)
+TEST(example, wrong_arguments_are_told_with_usage)
 {
     char path[PATH_SIZE];
     struct program *program = NULL;
@@ -218,7 +212,8 @@ START_TEST(wrong_arguments_are_told_with_usage)
     ck_assert_ptr_nonnull(strstr(program_err(program), "/nowhere/nodes.conf"));
     program_free(program);
 }
-END_TEST
+
+CASE(example, .timeout_s = 60, .set_up = set_up, .tear_down = tear_down)
 
 int main(void)
 {
@@ -227,17 +222,5 @@ int main(void)
              ".c is not built, and not tested");
         return 77; /* skipped, to automake */
     }
-    Suite *suite = suite_create("example " EXAMPLE);
-    TCase *tests = tcase_create(EXAMPLE);
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, it_holds_lock_for_longer_than_lease);
-    tcase_add_test(tests, with_master_that_is_stopped);
-    tcase_add_test(tests, they_take_turns);
-    tcase_add_loop_test(tests, told_to_end_while_it_works, 0, 2);
-    tcase_add_loop_test(tests, told_to_end_while_it_waits, 0, 2);
-    tcase_add_test(tests, it_stops_when_lock_is_taken_away);
-    tcase_add_test(tests, wrong_arguments_are_told_with_usage);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
+    return suite_main();
 }

@@ -62,7 +62,7 @@ static void overlap_at_500_ms(void)
     made_holds(&made, 500 * MS, 1500 * MS, 1, 0);
 }
 
-START_TEST(excuse_acts_in_time_and_breaks_assumption)
+TEST(assumptions, excuse_acts_in_time_and_breaks_assumption, .rows = ROWS(excuses))
 {
     overlap_at_500_ms();
     made.options.client_cmd = excuses[_i].client_cmd ? "other" : NULL;
@@ -74,7 +74,6 @@ START_TEST(excuse_acts_in_time_and_breaks_assumption)
     ck_assert_ptr_eq(verdict->finding[0].by, excuses[_i].excused ? fault : NULL);
     ck_assert_int_eq(verdict->exit_status, excuses[_i].excused ? 0 : 1);
 }
-END_TEST
 
 /* What markers prove is no excuse: a violation, where uptimes are an excuse. Clocks are one,
  * too. */
@@ -88,7 +87,7 @@ static const struct {
     {CHAOS_FAULT_KILL, false, false},    {CHAOS_FAULT_KILL, true, false},
 };
 
-START_TEST(markers_leave_no_excuse_for_lost_keys)
+TEST(assumptions, markers_leave_no_excuse_for_lost_keys, .rows = ROWS(proofs))
 {
     overlap_at_500_ms();
     made.options.markers = proofs[_i].markers;
@@ -98,10 +97,9 @@ START_TEST(markers_leave_no_excuse_for_lost_keys)
     ck_assert_uint_eq(verdict->overlaps, proofs[_i].excused ? 0 : 1);
     ck_assert_int_eq(verdict->exit_status, proofs[_i].excused ? 0 : 1);
 }
-END_TEST
 
 /* A step is over at once: keys that are set after it live as long as they should. */
-START_TEST(old_step_excuses_nothing)
+TEST(assumptions, old_step_excuses_nothing)
 {
     made_fault(&made, CHAOS_FAULT_CLOCK, 100 * MS, 9 * SEC, CHAOS_BIT(2), 0);
     made_asks(&made, 2 * SEC, 0, 0);
@@ -110,15 +108,13 @@ START_TEST(old_step_excuses_nothing)
     made_holds(&made, 3 * SEC + MS, 5 * SEC, 1, 0);
     ck_assert_uint_eq(made_check(&made)->overlaps, 1);
 }
-END_TEST
 
-START_TEST(fault_planned_and_not_begun_excuses_nothing)
+TEST(assumptions, fault_planned_and_not_begun_excuses_nothing)
 {
     overlap_at_500_ms();
     made_fault(&made, CHAOS_FAULT_FLUSHALL, 300 * MS, 301 * MS, CHAOS_BIT(2), 0)->begun_ns = 0;
     ck_assert_uint_eq(made_check(&made)->overlaps, 1);
 }
-END_TEST
 
 /* With 4 masters 3 are needed: two majorities share 2, so one that forgets is not enough. */
 static const struct {
@@ -131,7 +127,7 @@ static const struct {
     {2, 2, 2, 1, true}, {1, 1, 1, 0, true},  {5, 3, 0, 0, false},      {5, 3, 1 << 5, 0, false},
 };
 
-START_TEST(excuse_acts_on_enough_masters)
+TEST(assumptions, excuse_acts_on_enough_masters, .rows = ROWS(shares))
 {
     overlap_at_500_ms();
     made.history.nodes = shares[_i].nodes;
@@ -141,9 +137,8 @@ START_TEST(excuse_acts_on_enough_masters)
         made_fault(&made, CHAOS_FAULT_CLOCK, 400 * MS, 600 * MS, shares[_i].second, 0);
     ck_assert_uint_eq(made_check(&made)->excused, shares[_i].excused ? 1 : 0);
 }
-END_TEST
 
-START_TEST(lost_update_is_excused_by_same_rule)
+TEST(assumptions, lost_update_is_excused_by_same_rule, .rows = 2)
 {
     made_asks(&made, 100 * MS, 0, 0);
     made_holds(&made, 200 * MS, 900 * MS, 0, 0);
@@ -160,7 +155,6 @@ START_TEST(lost_update_is_excused_by_same_rule)
     ck_assert_uint_eq(verdict->lost_updates, _i == 1 ? 0 : 1);
     ck_assert_uint_eq(verdict->excused, _i == 1 ? 2 : 0);
 }
-END_TEST
 
 static void hold_with_token(int64_t at_ns, unsigned client, unsigned name, uint64_t token)
 {
@@ -171,7 +165,7 @@ static void hold_with_token(int64_t at_ns, unsigned client, unsigned name, uint6
 
 /* Counters outlive locks: keys that were lost long ago count, but neither with markers nor with
  * certificates; clocks never do. */
-START_TEST(tokens_are_excused_by_any_earlier_loss_of_keys)
+TEST(assumptions, tokens_are_excused_by_any_earlier_loss_of_keys, .rows = 6)
 {
     static const enum chaos_fault_kind kinds[] = {
         CHAOS_FAULT_FLUSHALL, CHAOS_FAULT_CLOCK,    CHAOS_FAULT_FLUSHALL,
@@ -187,9 +181,8 @@ START_TEST(tokens_are_excused_by_any_earlier_loss_of_keys)
     ck_assert_uint_eq(verdict->excused, excused ? 1 : 0);
     ck_assert_uint_eq(verdict->token_disorders, excused ? 0 : 1);
 }
-END_TEST
 
-START_TEST(findings_that_are_not_excused_are_kept)
+TEST(assumptions, findings_that_are_not_excused_are_kept)
 {
     made_fault(&made, CHAOS_FAULT_FLUSHALL, 1 * MS, 4 * SEC, 1, 0);
     for (int i = 0; i < 300; i++) { /* excused */
@@ -210,24 +203,5 @@ START_TEST(findings_that_are_not_excused_are_kept)
     for (size_t i = 1; i < 256; i++)
         ck_assert_int_ge(verdict->finding[i].at_ns, verdict->finding[i - 1].at_ns);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_assumptions");
-    TCase *tcase = tcase_create("assumptions");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, excuse_acts_in_time_and_breaks_assumption, 0,
-                        sizeof(excuses) / sizeof(excuses[0]));
-    tcase_add_loop_test(tcase, markers_leave_no_excuse_for_lost_keys, 0,
-                        sizeof(proofs) / sizeof(proofs[0]));
-    tcase_add_test(tcase, old_step_excuses_nothing);
-    tcase_add_test(tcase, fault_planned_and_not_begun_excuses_nothing);
-    tcase_add_loop_test(tcase, excuse_acts_on_enough_masters, 0,
-                        sizeof(shares) / sizeof(shares[0]));
-    tcase_add_loop_test(tcase, lost_update_is_excused_by_same_rule, 0, 2);
-    tcase_add_loop_test(tcase, tokens_are_excused_by_any_earlier_loss_of_keys, 0, 6);
-    tcase_add_test(tcase, findings_that_are_not_excused_are_kept);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(assumptions, .set_up = set_up, .tear_down = tear_down)

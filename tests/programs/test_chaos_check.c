@@ -31,7 +31,7 @@ static uint64_t findings(void)
 
 /* ---- overlaps --------------------------------------------------------------------------- */
 
-START_TEST(holds_one_after_other_are_fine)
+TEST(rules, holds_one_after_other_are_fine)
 {
     for (unsigned i = 0; i < 10; i++)
         made_pair(&made, i * 5 * MS, i + 1, i % 4, 0);
@@ -42,7 +42,6 @@ START_TEST(holds_one_after_other_are_fine)
     ck_assert_uint_eq(verdict->holds, 10);
     ck_assert_uint_eq(verdict->writes, 10);
 }
-END_TEST
 
 /* The second begins at, or 1 ns before, the moment at which the first stops believing. */
 static const struct {
@@ -62,7 +61,7 @@ static const struct {
     {"released is not let go", CHAOS_RELEASED, 50, 100, 60, 1},
 };
 
-START_TEST(hold_is_believed_until_first_of_three)
+TEST(rules, hold_is_believed_until_first_of_three, .rows = ROWS(boundaries))
 {
     made_asks(&made, 10 * MS, 0, 0);
     made_holds(&made, 20 * MS, boundaries[_i].until_ns * MS, 0, 0);
@@ -74,9 +73,8 @@ START_TEST(hold_is_believed_until_first_of_three)
     ck_assert_uint_eq(verdict->overlaps, boundaries[_i].overlaps);
     ck_assert_int_eq(verdict->exit_status, boundaries[_i].overlaps > 0 ? 1 : 0);
 }
-END_TEST
 
-START_TEST(overlap_says_who_when_and_how_long)
+TEST(rules, overlap_says_who_when_and_how_long)
 {
     made_asks(&made, 10 * MS, 2, 1);
     made_holds(&made, 20 * MS, 100 * MS, 2, 1);
@@ -94,18 +92,16 @@ START_TEST(overlap_says_who_when_and_how_long)
     ck_assert(!finding->excused && finding->by == NULL);
     ck_assert(!verdict->passed);
 }
-END_TEST
 
-START_TEST(locks_of_other_names_do_not_overlap)
+TEST(rules, locks_of_other_names_do_not_overlap)
 {
     made_pair(&made, 0, 1, 0, 0);
     made_pair(&made, 0, 1, 1, 1);
     ck_assert_uint_eq(made_check(&made)->overlaps, 0);
 }
-END_TEST
 
 /* A long hold is found with every one that it covers, not only with its neighbour. */
-START_TEST(every_pair_counts_once)
+TEST(rules, every_pair_counts_once)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, 900 * MS, 0, 0);
@@ -115,9 +111,8 @@ START_TEST(every_pair_counts_once)
     }
     ck_assert_uint_eq(made_check(&made)->overlaps, 3);
 }
-END_TEST
 
-START_TEST(prolonging_is_same_hold)
+TEST(rules, prolonging_is_same_hold)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, 100 * MS, 0, 0);
@@ -129,10 +124,9 @@ START_TEST(prolonging_is_same_hold)
     ck_assert_uint_eq(verdict->overlaps, 1);
     ck_assert_int_eq(verdict->finding[0].for_ns, 50 * MS);
 }
-END_TEST
 
 /* The seat's next contender asks: the lock of the one that was killed is still believed in. */
-START_TEST(killed_holder_excludes_until_its_time_is_over)
+TEST(rules, killed_holder_excludes_until_its_time_is_over)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, 100 * MS, 0, 0);
@@ -142,9 +136,8 @@ START_TEST(killed_holder_excludes_until_its_time_is_over)
     ck_assert_uint_eq(verdict->holds, 2);
     ck_assert_uint_eq(verdict->overlaps, 1);
 }
-END_TEST
 
-START_TEST(hold_that_is_over_when_it_begins_is_none)
+TEST(rules, hold_that_is_over_when_it_begins_is_none)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 50 * MS, 50 * MS, 0, 0);
@@ -152,7 +145,6 @@ START_TEST(hold_that_is_over_when_it_begins_is_none)
     made_holds(&made, 10 * MS, 100 * MS, 1, 0);
     ck_assert_uint_eq(made_check(&made)->overlaps, 0);
 }
-END_TEST
 
 /* ---- fencing tokens --------------------------------------------------------------------- */
 
@@ -171,18 +163,17 @@ static const struct {
     {{0, 0, 0, 0}, 0}, {{7, 0, 8, 0}, 0}, {{9, 0, 8, 10}, 1},
 };
 
-START_TEST(fencing_tokens_grow)
+TEST(rules, fencing_tokens_grow, .rows = ROWS(tokens))
 {
     for (unsigned i = 0; i < 4; i++)
         hold_with_token(i * 10 * MS, i, 0, tokens[_i].token[i]);
     hold_with_token(100 * MS, 0, 1, 1); /* of another name */
     ck_assert_uint_eq(made_check(&made)->token_disorders, tokens[_i].disorders);
 }
-END_TEST
 
 /* ---- lost updates ----------------------------------------------------------------------- */
 
-START_TEST(two_writes_of_one_value_lose_update)
+TEST(rules, two_writes_of_one_value_lose_update)
 {
     made_pair(&made, 0, 1, 0, 0);
     made_pair(&made, 10 * MS, 2, 1, 0);
@@ -194,9 +185,8 @@ START_TEST(two_writes_of_one_value_lose_update)
     ck_assert_int_eq(verdict->finding[0].at_ns, 23 * MS);
     ck_assert_int_eq(verdict->exit_status, 1);
 }
-END_TEST
 
-START_TEST(write_far_behind_loses_all_in_between)
+TEST(rules, write_far_behind_loses_all_in_between)
 {
     for (unsigned i = 0; i < 5; i++)
         made_pair(&made, i * 10 * MS, i + 1, 0, 0);
@@ -206,9 +196,8 @@ START_TEST(write_far_behind_loses_all_in_between)
     ck_assert_uint_eq(verdict->lost_updates, 3);
     ck_assert_uint_eq(verdict->finding_count, 1);
 }
-END_TEST
 
-START_TEST(record_at_end_matches_writes)
+TEST(rules, record_at_end_matches_writes, .rows = 3)
 {
     made_pair(&made, 0, 1, 0, 0);
     made_pair(&made, 10 * MS, 2, 1, 0);
@@ -216,14 +205,12 @@ START_TEST(record_at_end_matches_writes)
     uint64_t expected[] = {1, 0, 1}; /* behind by one, right, ahead by one */
     ck_assert_uint_eq(made_check(&made)->lost_updates, expected[_i]);
 }
-END_TEST
 
-START_TEST(record_that_nobody_wrote_is_nothing)
+TEST(rules, record_that_nobody_wrote_is_nothing, .rows = 2)
 {
     made.history.record[1] = (uint64_t)_i;
     ck_assert_uint_eq(made_check(&made)->lost_updates, (uint64_t)_i);
 }
-END_TEST
 
 /* What comes between the read and the write, and whether it was matched. */
 static const struct {
@@ -235,7 +222,7 @@ static const struct {
     {0, CHAOS_LOSES, 1},    {0, CHAOS_ASKS, 1},  {7, CHAOS_RELEASED, 1},
 };
 
-START_TEST(write_follows_read_of_same_hold)
+TEST(rules, write_follows_read_of_same_hold, .rows = ROWS(matches))
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, SEC, 0, 0);
@@ -246,18 +233,16 @@ START_TEST(write_follows_read_of_same_hold)
     verdict = made_check(&made);
     ck_assert_uint_eq(verdict->lost_updates, matches[_i].unread);
 }
-END_TEST
 
-START_TEST(write_without_any_read)
+TEST(rules, write_without_any_read)
 {
     made_writes(&made, 4 * MS, 1, 0, 0);
     made.history.record[0] = 1;
     ck_assert_uint_eq(made_check(&made)->lost_updates, 1);
 }
-END_TEST
 
 /* Killed after it wrote and before it told: one write may be missing in the log, not two. */
-START_TEST(killed_writer_leaves_record_one_ahead)
+TEST(rules, killed_writer_leaves_record_one_ahead, .rows = 3)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, 50 * MS, 0, 0);
@@ -267,9 +252,8 @@ START_TEST(killed_writer_leaves_record_one_ahead)
     uint64_t expected[] = {0, 0, 1}; /* it did not write, it did, and one more did */
     ck_assert_uint_eq(made_check(&made)->lost_updates, expected[_i]);
 }
-END_TEST
 
-START_TEST(writer_killed_at_very_end)
+TEST(rules, writer_killed_at_very_end, .rows = 3)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, 50 * MS, 0, 0);
@@ -278,11 +262,10 @@ START_TEST(writer_killed_at_very_end)
     uint64_t expected[] = {0, 0, 1};
     ck_assert_uint_eq(made_check(&made)->lost_updates, expected[_i]);
 }
-END_TEST
 
 /* Stopped between its last look and the write: 0 reads 1, is stopped; 1 writes 2; 0 writes 2
  * when its time is over. `_i`: by how many ns. */
-START_TEST(write_that_lands_too_late_is_excused)
+TEST(rules, write_that_lands_too_late_is_excused, .rows = 2)
 {
     made_pair(&made, 0, 1, 2, 0);
     made_asks(&made, 10 * MS, 0, 0);
@@ -299,7 +282,6 @@ START_TEST(write_that_lands_too_late_is_excused)
     if (_i > 0)
         ck_assert_ptr_eq(verdict->finding[0].by, pause);
 }
-END_TEST
 
 /* ---- a store that checks fencing tokens -------------------------------------------------- */
 
@@ -318,7 +300,7 @@ static void late_write(uint64_t value)
         made_event(&made, 410 * MS, CHAOS_STALE, 0, 0);
 }
 
-START_TEST(late_write_that_is_refused_is_counted)
+TEST(rules, late_write_that_is_refused_is_counted)
 {
     late_write(0);
     verdict = made_check(&made);
@@ -326,9 +308,8 @@ START_TEST(late_write_that_is_refused_is_counted)
     ck_assert_uint_eq(verdict->stale, 1);
     ck_assert_ptr_nonnull(strstr(verdict->text, "1 accesses too late"));
 }
-END_TEST
 
-START_TEST(late_write_that_is_taken_is_excused_by_nothing)
+TEST(rules, late_write_that_is_taken_is_excused_by_nothing)
 {
     late_write(1);
     verdict = made_check(&made);
@@ -336,10 +317,9 @@ START_TEST(late_write_that_is_taken_is_excused_by_nothing)
     ck_assert_uint_eq(verdict->excused, 0);
     ck_assert_int_eq(verdict->exit_status, 1);
 }
-END_TEST
 
 /* It was done before the other's, and its contender was stopped before it could tell. */
-START_TEST(write_that_is_logged_late_is_none_lost)
+TEST(rules, write_that_is_logged_late_is_none_lost)
 {
     made.options.fenced = true;
     made_asks(&made, 1 * MS, 0, 0);
@@ -350,10 +330,9 @@ START_TEST(write_that_is_logged_late_is_none_lost)
     verdict = made_check(&made);
     ck_assert_uint_eq(findings(), 0);
 }
-END_TEST
 
 /* The late one's write is the earlier one here, and he who had the lock writes over it. */
-START_TEST(writer_over_late_write_is_excused)
+TEST(rules, writer_over_late_write_is_excused)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 1 * MS, 100 * MS, 0, 0);
@@ -369,11 +348,10 @@ START_TEST(writer_over_late_write_is_excused)
     ck_assert_uint_eq(verdict->lost_updates, 0);
     ck_assert_uint_eq(verdict->excused, 1);
 }
-END_TEST
 
 /* Two that hold at once, for a reason: what they write may be logged in another order than it
  * was done, and what follows is not ahead for that. */
-START_TEST(writes_of_excused_race_are_not_ahead)
+TEST(rules, writes_of_excused_race_are_not_ahead)
 {
     made_pair(&made, 0, 1, 2, 0);
     made_asks(&made, 10 * MS, 0, 0);
@@ -390,7 +368,6 @@ START_TEST(writes_of_excused_race_are_not_ahead)
     ck_assert_uint_gt(verdict->excused, 0);
     ck_assert_int_eq(verdict->exit_status, 0);
 }
-END_TEST
 
 /* ---- orphans ---------------------------------------------------------------------------- */
 
@@ -409,7 +386,7 @@ static const struct {
     {CHAOS_FAULT_CLOCK, 0, 1, false},
 };
 
-START_TEST(orphans_count)
+TEST(rules, orphans_count, .rows = ROWS(orphans))
 {
     uint64_t excused = orphans[_i].excused ? 3 : 0;
     made_pair(&made, 0, 1, 0, 0);
@@ -423,7 +400,6 @@ START_TEST(orphans_count)
     ck_assert_ptr_eq(verdict->finding[0].by, excused > 0 ? fault : NULL);
     ck_assert_int_eq(verdict->exit_status, 1);
 }
-END_TEST
 
 /* ---- the random reference --------------------------------------------------------------- */
 
@@ -484,7 +460,7 @@ static bool is_excused(const struct span *a, const struct span *b, int64_t flush
     return flush < second->from && done >= first->asked;
 }
 
-START_TEST(random_histories_as_plain_reference)
+TEST(rules, random_histories_as_plain_reference, .rows = 300)
 {
     state = (uint64_t)_i * 7919 + 1;
     int64_t flush = 1 + (int64_t)draw(400), done = flush + (int64_t)draw(50);
@@ -512,10 +488,9 @@ START_TEST(random_histories_as_plain_reference)
     ck_assert_uint_eq(verdict->excused, excused);
     ck_assert_int_eq(verdict->exit_status, violations > 0 ? 1 : 0);
 }
-END_TEST
 
 /* Writes of random values to one record, by contenders that read what they say they read. */
-START_TEST(random_writes_as_plain_reference)
+TEST(rules, random_writes_as_plain_reference, .rows = 50)
 {
     state = (uint64_t)_i * 104729 + 3;
     uint64_t record = 0, lost = 0;
@@ -529,41 +504,5 @@ START_TEST(random_writes_as_plain_reference)
     ck_assert_uint_eq(made_check(&made)->lost_updates, lost);
     ck_assert_uint_eq(made.verdict->writes, record + lost);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_check");
-    TCase *tcase = tcase_create("rules");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, holds_one_after_other_are_fine);
-    tcase_add_loop_test(tcase, hold_is_believed_until_first_of_three, 0,
-                        sizeof(boundaries) / sizeof(boundaries[0]));
-    tcase_add_test(tcase, overlap_says_who_when_and_how_long);
-    tcase_add_test(tcase, locks_of_other_names_do_not_overlap);
-    tcase_add_test(tcase, every_pair_counts_once);
-    tcase_add_test(tcase, prolonging_is_same_hold);
-    tcase_add_test(tcase, killed_holder_excludes_until_its_time_is_over);
-    tcase_add_test(tcase, hold_that_is_over_when_it_begins_is_none);
-    tcase_add_loop_test(tcase, fencing_tokens_grow, 0, sizeof(tokens) / sizeof(tokens[0]));
-    tcase_add_test(tcase, late_write_that_is_refused_is_counted);
-    tcase_add_test(tcase, late_write_that_is_taken_is_excused_by_nothing);
-    tcase_add_test(tcase, write_that_is_logged_late_is_none_lost);
-    tcase_add_test(tcase, two_writes_of_one_value_lose_update);
-    tcase_add_test(tcase, write_far_behind_loses_all_in_between);
-    tcase_add_loop_test(tcase, record_at_end_matches_writes, 0, 3);
-    tcase_add_loop_test(tcase, record_that_nobody_wrote_is_nothing, 0, 2);
-    tcase_add_loop_test(tcase, write_follows_read_of_same_hold, 0,
-                        sizeof(matches) / sizeof(matches[0]));
-    tcase_add_test(tcase, write_without_any_read);
-    tcase_add_loop_test(tcase, killed_writer_leaves_record_one_ahead, 0, 3);
-    tcase_add_loop_test(tcase, writer_killed_at_very_end, 0, 3);
-    tcase_add_loop_test(tcase, write_that_lands_too_late_is_excused, 0, 2);
-    tcase_add_test(tcase, writer_over_late_write_is_excused);
-    tcase_add_test(tcase, writes_of_excused_race_are_not_ahead);
-    tcase_add_loop_test(tcase, orphans_count, 0, sizeof(orphans) / sizeof(orphans[0]));
-    tcase_add_loop_test(tcase, random_histories_as_plain_reference, 0, 300);
-    tcase_add_loop_test(tcase, random_writes_as_plain_reference, 0, 50);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(rules, .set_up = set_up, .tear_down = tear_down)

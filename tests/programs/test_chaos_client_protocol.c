@@ -33,7 +33,7 @@ static const char *const echoes[] = {
     "read -r line; echo 'no hunter/one hunter-two app'; read -r line",
 };
 
-START_TEST(client_reason_hides_repeated_passwords)
+TEST(chaos_client_protocol, client_reason_hides_repeated_passwords, .rows = ROWS(echoes))
 {
     struct chaos_protocol *protocol = greet(echoes[_i]);
     ck_assert_int_eq(chaos_protocol_greeted(protocol), CHAOS_SAID_WRONG);
@@ -41,9 +41,8 @@ START_TEST(client_reason_hides_repeated_passwords)
     ck_assert_msg(strstr(reason, "***") && !strstr(reason, "hunter"), "%s", reason);
     chaos_protocol_quit(protocol);
 }
-END_TEST
 
-START_TEST(nor_in_why_it_took_no_lock)
+TEST(chaos_client_protocol, nor_in_why_it_took_no_lock)
 {
     int64_t deadline_ns;
     uint64_t token;
@@ -56,16 +55,5 @@ START_TEST(nor_in_why_it_took_no_lock)
     ck_assert_msg(strstr(reason, "***") && !strstr(reason, "hunter"), "%s", reason);
     chaos_protocol_quit(protocol);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_client_protocol");
-    TCase *tcase = tcase_create("chaos_client_protocol");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, client_reason_hides_repeated_passwords, 0,
-                        (int)(sizeof(echoes) / sizeof(echoes[0])));
-    tcase_add_test(tcase, nor_in_why_it_took_no_lock);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(chaos_client_protocol, .timeout_s = 60)

@@ -34,7 +34,7 @@ static void two_overlap(void)
     made_holds(&made, 500 * MS, 1500 * MS, 1, 0);
 }
 
-START_TEST(fault_that_was_never_seen_shows_nothing)
+TEST(figures, fault_that_was_never_seen_shows_nothing, .rows = 2)
 {
     made_pair(&made, 0, 1, 0, 0);
     made_fault(&made, CHAOS_FAULT_PAUSE, 1 * SEC, 2 * SEC, 1, 0)->seen = _i > 0;
@@ -46,7 +46,6 @@ START_TEST(fault_that_was_never_seen_shows_nothing)
     ck_assert_uint_eq(verdict->faults_unseen, _i > 0 ? 1 : 2);
     ck_assert_int_eq(strstr(verdict->text, "pause") != NULL, _i == 0);
 }
-END_TEST
 
 /* Of so many so many were seen. */
 static const struct {
@@ -60,7 +59,7 @@ static const struct {
     {5, 5, NULL},    {5, 0, "ever seen of pause"},
 };
 
-START_TEST(kind_that_mostly_has_no_effect_shows_nothing)
+TEST(figures, kind_that_mostly_has_no_effect_shows_nothing, .rows = ROWS(effects))
 {
     made_pair(&made, 0, 1, 0, 0);
     for (unsigned i = 0; i < effects[_i].done; i++) {
@@ -75,9 +74,8 @@ START_TEST(kind_that_mostly_has_no_effect_shows_nothing)
         ck_assert_ptr_nonnull(strstr(verdict->text, effects[_i].says));
     ck_assert_ptr_null(strstr(verdict->text, "oom"));
 }
-END_TEST
 
-START_TEST(kind_that_was_asked_for_and_not_done_shows_nothing)
+TEST(figures, kind_that_was_asked_for_and_not_done_shows_nothing)
 {
     made_pair(&made, 0, 1, 0, 0);
     made_fault(&made, CHAOS_FAULT_PAUSE, 1 * SEC, 2 * SEC, 1, 0);
@@ -88,18 +86,16 @@ START_TEST(kind_that_was_asked_for_and_not_done_shows_nothing)
     ck_assert_ptr_nonnull(strstr(verdict->text, "reset, oom"));
     ck_assert_ptr_null(strstr(verdict->text, "pause"));
 }
-END_TEST
 
-START_TEST(too_few_holds_show_nothing)
+TEST(figures, too_few_holds_show_nothing, .rows = 2)
 {
     made_pair(&made, 0, 1, 0, 0);
     made_pair(&made, 10 * MS, 2, 0, 0);
     made.options.min_holds = 2 + (unsigned)_i;
     ck_assert_int_eq(made_check(&made)->exit_status, _i == 0 ? 0 : 2);
 }
-END_TEST
 
-START_TEST(early_end_and_full_logs_show_nothing)
+TEST(figures, early_end_and_full_logs_show_nothing, .rows = 2)
 {
     made_pair(&made, 0, 1, 0, 0);
     if (_i == 0)
@@ -110,10 +106,9 @@ START_TEST(early_end_and_full_logs_show_nothing)
     ck_assert_int_eq(verdict->exit_status, 2);
     ck_assert_ptr_nonnull(strstr(verdict->text, _i == 0 ? "would not start" : "1 events"));
 }
-END_TEST
 
 /* What is missing in the log may be what a record is ahead by; what is there still counts. */
-START_TEST(full_logs_do_not_accuse_records)
+TEST(figures, full_logs_do_not_accuse_records)
 {
     made.history.lost_events = 1;
     made_writes(&made, 4 * MS, 7, 0, 0);
@@ -123,17 +118,15 @@ START_TEST(full_logs_do_not_accuse_records)
     ck_assert_uint_eq(made_check(&made)->lost_updates, 1);
     ck_assert_int_eq(made.verdict->exit_status, 1);
 }
-END_TEST
 
-START_TEST(violation_is_more_than_having_shown_nothing)
+TEST(figures, violation_is_more_than_having_shown_nothing)
 {
     two_overlap();
     made.options.min_holds = 1000;
     ck_assert_int_eq(made_check(&made)->exit_status, 1);
 }
-END_TEST
 
-START_TEST(broken_client_must_be_caught)
+TEST(figures, broken_client_must_be_caught, .rows = 3)
 {
     made.options.self_test = true;
     if (_i == 1) {
@@ -146,9 +139,8 @@ START_TEST(broken_client_must_be_caught)
     ck_assert_int_eq(verdict->exit_status, _i == 2 ? 0 : 2);
     ck_assert_int_eq(verdict->passed, _i == 2);
 }
-END_TEST
 
-START_TEST(empty_history_is_judged)
+TEST(figures, empty_history_is_judged)
 {
     verdict = made_check(&made);
     ck_assert_int_eq(verdict->exit_status, 2); /* also where no hold was asked for */
@@ -156,11 +148,10 @@ START_TEST(empty_history_is_judged)
     ck_assert_uint_eq(verdict->holds, 0);
     ck_assert_uint_eq(verdict->wait.count, 0);
 }
-END_TEST
 
 /* ---- waits and hand-offs ---------------------------------------------------------------- */
 
-START_TEST(waits_holds_and_hand_offs)
+TEST(figures, waits_holds_and_hand_offs)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 10 * MS, SEC, 0, 0);
@@ -182,9 +173,8 @@ START_TEST(waits_holds_and_hand_offs)
     ck_assert_double_eq_tol(verdict->hold.p50_ms, 35, 1e-9);
     ck_assert_double_eq_tol(verdict->holds_per_s, 0.4, 1e-9);
 }
-END_TEST
 
-START_TEST(nothing_is_passed_on_to_another_name)
+TEST(figures, nothing_is_passed_on_to_another_name)
 {
     made_asks(&made, 0, 0, 0);
     made_holds(&made, 10 * MS, SEC, 0, 0);
@@ -193,9 +183,8 @@ START_TEST(nothing_is_passed_on_to_another_name)
     made_holds(&made, 53 * MS, SEC, 1, 1);
     ck_assert_uint_eq(made_check(&made)->hand_off.count, 0);
 }
-END_TEST
 
-START_TEST(quantiles_are_by_nearest_rank)
+TEST(figures, quantiles_are_by_nearest_rank)
 {
     int64_t ns[100];
     for (int i = 0; i < 100; i++)
@@ -210,9 +199,8 @@ START_TEST(quantiles_are_by_nearest_rank)
     ck_assert_double_eq(quantiles.p50_ms, 7);
     ck_assert_double_eq(quantiles.p99_ms, 7);
 }
-END_TEST
 
-START_TEST(histogram_has_every_time_in_its_column)
+TEST(figures, histogram_has_every_time_in_its_column)
 {
     const int64_t ns[] = {0, 999, 1000, 1300, 1 * MS, 1 * MS + 1, 10 * MS, 3600 * SEC};
     struct chaos_histogram histogram;
@@ -225,9 +213,8 @@ START_TEST(histogram_has_every_time_in_its_column)
     ck_assert_uint_eq(histogram.column[CHAOS_COLUMNS - 1], 1);
     ck_assert_double_eq(chaos_column_ns(30), 1e6);
 }
-END_TEST
 
-START_TEST(series_has_every_hold_in_its_interval)
+TEST(figures, series_has_every_hold_in_its_interval)
 {
     for (unsigned i = 0; i < 100; i++)
         made_pair(&made, i * 100 * MS, i + 1, 0, 0);
@@ -248,7 +235,6 @@ START_TEST(series_has_every_hold_in_its_interval)
     ck_assert_uint_eq(series.point[series.count - 1].refusals, 1);
     chaos_hold_history_free(&hold_history);
 }
-END_TEST
 
 /* ---- who reaches a majority when -------------------------------------------------------- */
 
@@ -292,7 +278,7 @@ static const struct {
     {CHAOS_FAULT_MEMBERS_AT_ONCE, 0x07, 0, 0x0, false}, /* as if it were three of five */
 };
 
-START_TEST(faults_take_majority_away)
+TEST(figures, faults_take_majority_away, .rows = ROWS(reaches))
 {
     made_fault(&made, reaches[_i].kind, 2 * SEC, 4 * SEC, reaches[_i].nodes,
                reaches[_i].clients);
@@ -303,10 +289,9 @@ START_TEST(faults_take_majority_away)
     ck_assert_uint_eq(quorum_at(7 * SEC - 1), reaches[_i].guarded ? 0 : 0xf);
     ck_assert_uint_eq(quorum_at(7 * SEC), 0xf);
 }
-END_TEST
 
 /* Emptied, and quarantined; nobody sees that without markers. */
-START_TEST(emptied_master_is_quarantined_by_markers)
+TEST(figures, emptied_master_is_quarantined_by_markers)
 {
     made.options.markers = true;
     made_fault(&made, CHAOS_FAULT_FLUSHALL, 2 * SEC, 3 * SEC, 0x07, 0);
@@ -316,10 +301,9 @@ START_TEST(emptied_master_is_quarantined_by_markers)
     ck_assert_uint_eq(quorum_at(6 * SEC), 0xf);
     ck_assert_int_eq(chaos_node_state(&made.history, 0, 4 * SEC), CHAOS_NODE_NO_VOTE);
 }
-END_TEST
 
 /* Nobody knows whether somebody else's client waits after a restart: it need not. */
-START_TEST(guard_is_ours_alone)
+TEST(figures, guard_is_ours_alone)
 {
     made.options.client_cmd = "other";
     made_fault(&made, CHAOS_FAULT_KILL, 2 * SEC, 4 * SEC, 0x07, 0);
@@ -327,10 +311,9 @@ START_TEST(guard_is_ours_alone)
     ck_assert_uint_eq(quorum_at(4 * SEC), 0xf);
     ck_assert_int_eq(chaos_node_state(&made.history, 0, 4 * SEC), CHAOS_NODE_UP);
 }
-END_TEST
 
 /* Two masters are down, and the ring leaves each contender three: not always the right ones. */
-START_TEST(ring_and_dead_masters_add_up)
+TEST(figures, ring_and_dead_masters_add_up)
 {
     made_fault(&made, CHAOS_FAULT_KILL, 2 * SEC, 0, 0x3, 0);
     made_fault(&made, CHAOS_FAULT_RING, 3 * SEC, 4 * SEC, 0x1f, 0xf);
@@ -340,9 +323,8 @@ START_TEST(ring_and_dead_masters_add_up)
     ck_assert_int_eq(chaos_node_state(&made.history, 0, 9 * SEC), CHAOS_NODE_DOWN);
     ck_assert_int_eq(chaos_node_state(&made.history, 2, 9 * SEC), CHAOS_NODE_UP);
 }
-END_TEST
 
-START_TEST(worst_of_several_faults_is_state)
+TEST(figures, worst_of_several_faults_is_state)
 {
     made_fault(&made, CHAOS_FAULT_OOM, 1 * SEC, 9 * SEC, 0x1, 0);
     made_fault(&made, CHAOS_FAULT_PAUSE, 2 * SEC, 4 * SEC, 0x1, 0);
@@ -355,7 +337,6 @@ START_TEST(worst_of_several_faults_is_state)
         ck_assert_int_eq(chaos_node_state(&made.history, 0, i * SEC), states[i]);
     ck_assert_int_eq(chaos_node_state(&made.history, 1, 3 * SEC), CHAOS_NODE_UP);
 }
-END_TEST
 
 /* ---- availability and recovery ---------------------------------------------------------- */
 
@@ -370,7 +351,7 @@ static void gap(int64_t held, int64_t again)
     made_holds(&made, again * MS, 10 * SEC, 1, 0);
 }
 
-START_TEST(short_gap_is_hand_off_and_long_one_is_not)
+TEST(figures, short_gap_is_hand_off_and_long_one_is_not, .rows = 2)
 {
     gap(2000, 3000 + _i);
     verdict = made_check(&made);
@@ -378,9 +359,8 @@ START_TEST(short_gap_is_hand_off_and_long_one_is_not)
     ck_assert_double_eq_tol(verdict->available, _i == 0 ? 1 : 1 - 0.1001, 1e-9);
     ck_assert_int_eq(verdict->recovery_ns, 0);
 }
-END_TEST
 
-START_TEST(without_majority_nothing_is_missed)
+TEST(figures, without_majority_nothing_is_missed)
 {
     gap(2000, 6250);
     made_fault(&made, CHAOS_FAULT_PAUSE, 1900 * MS, 6 * SEC, 0x07, 0);
@@ -389,10 +369,9 @@ START_TEST(without_majority_nothing_is_missed)
     ck_assert_int_eq(verdict->recovery_ns, 250 * MS);
     ck_assert_double_eq_tol(verdict->available, 1, 1e-9);
 }
-END_TEST
 
 /* A majority votes, but not for the one that asks. */
-START_TEST(gap_belongs_to_clients_that_can_have_lock)
+TEST(figures, gap_belongs_to_clients_that_can_have_lock)
 {
     gap(2000, 6250);
     made_fault(&made, CHAOS_FAULT_PARTITION, 1900 * MS, 6 * SEC, 0x07, CHAOS_BIT(1));
@@ -400,9 +379,8 @@ START_TEST(gap_belongs_to_clients_that_can_have_lock)
     ck_assert_int_eq(verdict->longest_unavailable_ns, 250 * MS);
     ck_assert_int_eq(verdict->recovery_ns, 0); /* it never went away for the others */
 }
-END_TEST
 
-START_TEST(nobody_asks_and_nothing_is_missed)
+TEST(figures, nobody_asks_and_nothing_is_missed)
 {
     made.options.names = 1;
     made_pair(&made, 0, 1, 0, 0);
@@ -412,12 +390,11 @@ START_TEST(nobody_asks_and_nothing_is_missed)
     ck_assert_int_eq(verdict->recovery_ns, 0); /* the beginning is no return */
     ck_assert_double_eq_tol(verdict->available, 1, 1e-9);
 }
-END_TEST
 
 /* The second gap after a majority's return is not what it took to recover. */
 /* Who asks for several locks at once waits for all, and tells nothing of any one of them: not
  * before it is refused and asks for one alone. */
-START_TEST(request_for_several_names_makes_no_gap)
+TEST(figures, request_for_several_names_makes_no_gap, .rows = 2)
 {
     made_asks(&made, 1 * SEC, 0, 0);
     made.event[made.count - 1].joint = (uint8_t)_i;
@@ -427,9 +404,8 @@ START_TEST(request_for_several_names_makes_no_gap)
     verdict = made_check(&made);
     ck_assert_int_eq(verdict->longest_unavailable_ns, _i ? 20 * MS : 2 * SEC + 30 * MS);
 }
-END_TEST
 
-START_TEST(recovery_is_first_gap_after_return)
+TEST(figures, recovery_is_first_gap_after_return)
 {
     made.options.names = 1;
     made_fault(&made, CHAOS_FAULT_PAUSE, 1 * SEC, 2 * SEC, 0x07, 0);
@@ -445,7 +421,6 @@ START_TEST(recovery_is_first_gap_after_return)
     ck_assert_int_eq(verdict->longest_at_ns, 3 * SEC);
     ck_assert_uint_eq(verdict->longest_name, 0);
 }
-END_TEST
 
 /* 0: it may take as long as it does. */
 static const struct {
@@ -453,7 +428,7 @@ static const struct {
     bool late;
 } bounds[] = {{0, false}, {1, true}, {29, true}, {30, false}, {31, false}};
 
-START_TEST(recovery_that_takes_too_long_is_violation)
+TEST(figures, recovery_that_takes_too_long_is_violation, .rows = ROWS(bounds))
 {
     made.options.names = 2;
     made.options.max_recovery_ms = bounds[_i].max_ms;
@@ -475,7 +450,6 @@ START_TEST(recovery_that_takes_too_long_is_violation)
         ck_assert_ptr_nonnull(strstr(verdict->text, "1 late recovery"));
     }
 }
-END_TEST
 
 /* The only lock is not to be had from 2 s to 4 s of 10 s, though a majority votes. */
 static const struct {
@@ -487,7 +461,7 @@ static const struct {
     {1, 0, 1, 0}, {0.85, 400, 1, 0}, {0.85, 600, 0, 1},
 };
 
-START_TEST(lock_that_is_to_be_had_too_seldom_is_violation)
+TEST(figures, lock_that_is_to_be_had_too_seldom_is_violation, .rows = ROWS(least))
 {
     made.options.names = 1;
     made.options.min_available = least[_i].least;
@@ -505,7 +479,6 @@ START_TEST(lock_that_is_to_be_had_too_seldom_is_violation)
     if (least[_i].violations > 0)
         ck_assert_ptr_nonnull(strstr(verdict->text, "to be had 80 % of the time only"));
 }
-END_TEST
 
 /* A client that asks so many of five masters for each of its three locks. */
 static const struct {
@@ -517,7 +490,7 @@ static const struct {
     {{4, 4, 4}, 5, 2},
 };
 
-START_TEST(client_that_asks_too_few_masters_has_shown_nothing)
+TEST(figures, client_that_asks_too_few_masters_has_shown_nothing, .rows = ROWS(asked))
 {
     unsigned fewest = 5;
     made.options.client_cmd = "client";
@@ -536,10 +509,9 @@ START_TEST(client_that_asks_too_few_masters_has_shown_nothing)
     if (asked[_i].status != 0)
         ck_assert_ptr_nonnull(strstr(verdict->text, "of 5 masters per hold"));
 }
-END_TEST
 
 /* Who is refused and asks again at once has wanted it all the time. */
-START_TEST(refusals_do_not_hide_gap)
+TEST(figures, refusals_do_not_hide_gap)
 {
     made.options.names = 1;
     for (int i = 0; i < 20; i++) {
@@ -553,9 +525,8 @@ START_TEST(refusals_do_not_hide_gap)
     ck_assert_int_eq(verdict->longest_unavailable_ns, 4 * SEC);
     ck_assert_double_eq_tol(verdict->wait.max_ms, 4000, 1e-9);
 }
-END_TEST
 
-START_TEST(recovery_that_never_comes_counts_until_end)
+TEST(figures, recovery_that_never_comes_counts_until_end)
 {
     made.options.names = 1;
     made_asks(&made, 1 * SEC, 0, 0);
@@ -566,48 +537,5 @@ START_TEST(recovery_that_never_comes_counts_until_end)
     ck_assert_uint_eq(verdict->late, 1);
     ck_assert_double_eq_tol(verdict->available, 1 - 4.0 / 4.5, 1e-9);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_figures");
-    TCase *tcase = tcase_create("figures");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, fault_that_was_never_seen_shows_nothing, 0, 2);
-    tcase_add_loop_test(tcase, kind_that_mostly_has_no_effect_shows_nothing, 0,
-                        sizeof(effects) / sizeof(effects[0]));
-    tcase_add_test(tcase, kind_that_was_asked_for_and_not_done_shows_nothing);
-    tcase_add_loop_test(tcase, too_few_holds_show_nothing, 0, 2);
-    tcase_add_loop_test(tcase, early_end_and_full_logs_show_nothing, 0, 2);
-    tcase_add_test(tcase, full_logs_do_not_accuse_records);
-    tcase_add_test(tcase, violation_is_more_than_having_shown_nothing);
-    tcase_add_loop_test(tcase, broken_client_must_be_caught, 0, 3);
-    tcase_add_test(tcase, empty_history_is_judged);
-    tcase_add_test(tcase, waits_holds_and_hand_offs);
-    tcase_add_test(tcase, nothing_is_passed_on_to_another_name);
-    tcase_add_test(tcase, quantiles_are_by_nearest_rank);
-    tcase_add_test(tcase, histogram_has_every_time_in_its_column);
-    tcase_add_test(tcase, series_has_every_hold_in_its_interval);
-    tcase_add_loop_test(tcase, faults_take_majority_away, 0,
-                        sizeof(reaches) / sizeof(reaches[0]));
-    tcase_add_test(tcase, emptied_master_is_quarantined_by_markers);
-    tcase_add_test(tcase, guard_is_ours_alone);
-    tcase_add_test(tcase, ring_and_dead_masters_add_up);
-    tcase_add_test(tcase, worst_of_several_faults_is_state);
-    tcase_add_loop_test(tcase, short_gap_is_hand_off_and_long_one_is_not, 0, 2);
-    tcase_add_test(tcase, without_majority_nothing_is_missed);
-    tcase_add_test(tcase, gap_belongs_to_clients_that_can_have_lock);
-    tcase_add_test(tcase, nobody_asks_and_nothing_is_missed);
-    tcase_add_loop_test(tcase, request_for_several_names_makes_no_gap, 0, 2);
-    tcase_add_test(tcase, recovery_is_first_gap_after_return);
-    tcase_add_test(tcase, refusals_do_not_hide_gap);
-    tcase_add_loop_test(tcase, recovery_that_takes_too_long_is_violation, 0,
-                        sizeof(bounds) / sizeof(bounds[0]));
-    tcase_add_loop_test(tcase, lock_that_is_to_be_had_too_seldom_is_violation, 0,
-                        sizeof(least) / sizeof(least[0]));
-    tcase_add_loop_test(tcase, client_that_asks_too_few_masters_has_shown_nothing, 0,
-                        sizeof(asked) / sizeof(asked[0]));
-    tcase_add_test(tcase, recovery_that_never_comes_counts_until_end);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(figures, .set_up = set_up, .tear_down = tear_down)

@@ -50,7 +50,7 @@ static const struct {
     {3200, false}, {4099, false}, {4599, false}, {4600, true}, {4990, true}, {6000, true},
 };
 
-START_TEST(release_takes_key_back)
+TEST(keys, release_takes_key_back, .rows = ROWS(stays))
 {
     stay.to_ns = stays[_i].to_ms * MS;
     expect(stays[_i].found);
@@ -61,16 +61,14 @@ START_TEST(release_takes_key_back)
         ck_assert_ptr_nonnull(strstr(verdict->finding[0].text, "contender 1 had let go"));
     }
 }
-END_TEST
 
 /* The same where it let go only shortly before the end: half a ttl is nobody's fault. */
-START_TEST(key_released_late_may_stay_for_half_ttl)
+TEST(keys, key_released_late_may_stay_for_half_ttl, .rows = 2)
 {
     made.event[made.count - 1].at_ns = 4900 * MS;
     stay.to_ns = (5900 + _i) * MS - 1;
     expect(_i > 0);
 }
-END_TEST
 
 /* Nobody ever had the lock by that key: from when it was seen first it may live for less. */
 static const struct {
@@ -85,7 +83,7 @@ static const struct {
     {KEY, 1, 1990, true}, /* of another lock */
 };
 
-START_TEST(refused_try_takes_back_its_grants)
+TEST(keys, refused_try_takes_back_its_grants, .rows = ROWS(partial))
 {
     stay.key = partial[_i].key;
     stay.name = (uint16_t)partial[_i].name;
@@ -94,15 +92,13 @@ START_TEST(refused_try_takes_back_its_grants)
     if (partial[_i].found)
         ck_assert_ptr_nonnull(strstr(verdict->finding[0].text, "nobody ever had the lock"));
 }
-END_TEST
 
-START_TEST(full_logs_do_not_accuse_keys)
+TEST(keys, full_logs_do_not_accuse_keys)
 {
     made.history.lost_events = 1;
     verdict = made_check(&made);
     ck_assert_uint_eq(verdict->orphans, 0);
 }
-END_TEST
 
 /* What explains it: a fault of that master, or of the contender, from a ttl before it let go
  * (3.1 s) until the key was seen last (4.99 s). Times in ms. */
@@ -130,7 +126,7 @@ static const struct {
     {CHAOS_FAULT_CLOCK_BACK, 3000, 4000, CHAOS_BIT(NODE), 0, false, true},
 };
 
-START_TEST(fault_of_master_or_contender_explains_it)
+TEST(keys, fault_of_master_or_contender_explains_it, .rows = ROWS(faults))
 {
     if (faults[_i].of_nobody)
         stay.key++;
@@ -138,7 +134,6 @@ START_TEST(fault_of_master_or_contender_explains_it)
                faults[_i].nodes, faults[_i].clients);
     expect(!faults[_i].explains);
 }
-END_TEST
 
 /* While the list is changed, contenders are killed in turn: 1, or another one. Times in ms. */
 static const struct {
@@ -153,7 +148,7 @@ static const struct {
     {0, 1, false, false},                            /* nobody was killed */
 };
 
-START_TEST(contender_that_was_killed_releases_nothing_and_others_do)
+TEST(keys, contender_that_was_killed_releases_nothing_and_others_do, .rows = ROWS(kills))
 {
     struct chaos_kill kill = {kills[_i].killed * MS, kills[_i].client};
     if (kills[_i].of_nobody)
@@ -163,16 +158,14 @@ START_TEST(contender_that_was_killed_releases_nothing_and_others_do)
     made_fault(&made, CHAOS_FAULT_MEMBERS, 2 * SEC, 6 * SEC, CHAOS_BIT(NODE), 0);
     expect(!kills[_i].explains);
 }
-END_TEST
 
-START_TEST(fault_planned_and_not_done_explains_nothing)
+TEST(keys, fault_planned_and_not_done_explains_nothing)
 {
     made_fault(&made, CHAOS_FAULT_PAUSE, 3500 * MS, 3600 * MS, CHAOS_BIT(NODE), 0)->begun_ns =
         0;
     made_fault(&made, CHAOS_FAULT_PAUSE, 100 * MS, 200 * MS, CHAOS_BIT(NODE), 0);
     expect(true);
 }
-END_TEST
 
 /* The last contender is refused at 10 s: what was undone less than a ttl before explains what
  * is left there, and so does what is on still. */
@@ -190,7 +183,7 @@ static const struct {
 };
 
 /* Killed a ttl before the last one let go, or earlier. */
-START_TEST(contender_killed_at_last_may_leave_keys)
+TEST(keys, contender_killed_at_last_may_leave_keys, .rows = 2)
 {
     struct chaos_kill kill = {(_i ? 7999 : 8000) * MS, 3};
     made.history.stay_count = 0;
@@ -203,9 +196,8 @@ START_TEST(contender_killed_at_last_may_leave_keys)
     verdict = made_check(&made);
     ck_assert_uint_eq(verdict->orphans, _i ? 2 : 0);
 }
-END_TEST
 
-START_TEST(nothing_is_left_when_all_have_ended)
+TEST(keys, nothing_is_left_when_all_have_ended, .rows = ROWS(ends))
 {
     made.history.stay_count = 0;
     made_asks(&made, 9 * SEC, 2, 0);
@@ -222,26 +214,5 @@ START_TEST(nothing_is_left_when_all_have_ended)
         ck_assert_ptr_nonnull(
             strstr(verdict->finding[0].text, "node 1 had 2 keys left 1000 ms after"));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_keys");
-    TCase *tcase = tcase_create("keys");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, release_takes_key_back, 0, sizeof(stays) / sizeof(stays[0]));
-    tcase_add_loop_test(tcase, key_released_late_may_stay_for_half_ttl, 0, 2);
-    tcase_add_loop_test(tcase, refused_try_takes_back_its_grants, 0,
-                        sizeof(partial) / sizeof(partial[0]));
-    tcase_add_test(tcase, full_logs_do_not_accuse_keys);
-    tcase_add_loop_test(tcase, fault_of_master_or_contender_explains_it, 0,
-                        sizeof(faults) / sizeof(faults[0]));
-    tcase_add_loop_test(tcase, contender_that_was_killed_releases_nothing_and_others_do, 0,
-                        (int)(sizeof(kills) / sizeof(kills[0])));
-    tcase_add_loop_test(tcase, contender_killed_at_last_may_leave_keys, 0, 2);
-    tcase_add_test(tcase, fault_planned_and_not_done_explains_nothing);
-    tcase_add_loop_test(tcase, nothing_is_left_when_all_have_ended, 0,
-                        sizeof(ends) / sizeof(ends[0]));
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(keys, .set_up = set_up, .tear_down = tear_down)

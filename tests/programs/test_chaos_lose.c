@@ -48,7 +48,7 @@ static bool has_ended(int fd)
 }
 
 /* As with markers: nobody goes on without having looked again. */
-START_TEST(emptied_and_cut_in_one)
+TEST(chaos_lose, emptied_and_cut_in_one)
 {
     int asks = connected("PING\r\n"), hears = connected("SUBSCRIBE releases\r\n");
     master_do(masters, 0, "SET", "key", "1", NULL);
@@ -58,9 +58,8 @@ START_TEST(emptied_and_cut_in_one)
     close(asks);
     close(hears);
 }
-END_TEST
 
-START_TEST(emptied_alone)
+TEST(chaos_lose, emptied_alone)
 {
     int asks = connected("PING\r\n"), hears = connected("SUBSCRIBE releases\r\n");
     master_do(masters, 0, "SET", "key", "1", NULL);
@@ -70,9 +69,8 @@ START_TEST(emptied_alone)
     close(asks);
     close(hears);
 }
-END_TEST
 
-START_TEST(new_master_is_marked_once)
+TEST(chaos_lose, new_master_is_marked_once)
 {
     ck_assert_msg(chaos_mark(&at, why, sizeof(why)), "%s", why);
     ck_assert(master_has(masters, 0, "redlock:marker"));
@@ -80,36 +78,20 @@ START_TEST(new_master_is_marked_once)
     ck_assert(!chaos_mark(&at, why, sizeof(why)));
     ck_assert_ptr_nonnull(strstr(why, "gets no marker"));
 }
-END_TEST
 
-START_TEST(quarantine_is_seen)
+TEST(chaos_lose, quarantine_is_seen)
 {
     master_do(masters, 0, "SET", "redlock:quarantine", "1", NULL);
     ck_assert(chaos_server_quarantined(&at));
     ck_assert(!chaos_mark(&at, why, sizeof(why)));
 }
-END_TEST
 
-START_TEST(dead_master_is_neither)
+TEST(chaos_lose, dead_master_is_neither)
 {
     master_kill(masters, 0);
     ck_assert(!chaos_server_empty(&at, true));
     ck_assert(!chaos_server_quarantined(&at));
     ck_assert(!chaos_mark(&at, why, sizeof(why)));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_lose");
-    TCase *tcase = tcase_create("chaos_lose");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 30);
-    tcase_add_test(tcase, emptied_and_cut_in_one);
-    tcase_add_test(tcase, emptied_alone);
-    tcase_add_test(tcase, new_master_is_marked_once);
-    tcase_add_test(tcase, quarantine_is_seen);
-    tcase_add_test(tcase, dead_master_is_neither);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(chaos_lose, .set_up = set_up, .tear_down = tear_down, .timeout_s = 30)

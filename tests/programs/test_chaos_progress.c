@@ -103,7 +103,7 @@ static size_t columns_of(const char *text)
     return columns;
 }
 
-START_TEST(wide_terminal_has_all_of_it)
+TEST(progress, wide_terminal_has_all_of_it)
 {
     open_terminal(200);
     setenv("NO_COLOR", "1", 1);
@@ -112,9 +112,8 @@ START_TEST(wide_terminal_has_all_of_it)
     ck_assert_str_eq(look(), "\r0:42 left  no violation  1,234 holds (69/s)  nodes |v.x|"
                              "  3 faults, now pause, partition\033[K");
 }
-END_TEST
 
-START_TEST(violations_stand_out)
+TEST(progress, violations_stand_out, .rows = 2)
 {
     open_terminal(120);
     chaos_progress_begin(&display, to, 60 * SEC);
@@ -125,10 +124,9 @@ START_TEST(violations_stand_out)
                                                  : "\033[1;31m  1,200 VIOLATIONS\033[0m"));
     ck_assert_ptr_null(strstr(screen, "no violation"));
 }
-END_TEST
 
 /* It never wraps, whatever there is to say; the most important comes first. */
-START_TEST(line_fits_every_width)
+TEST(progress, line_fits_every_width, .first = 21, .rows = 160)
 {
     unsigned short columns = (unsigned short)_i;
     open_terminal(columns);
@@ -150,9 +148,8 @@ START_TEST(line_fits_every_width)
     if (_i % 2 == 0 && nodes != NULL) /* all of them or none */
         ck_assert_uint_eq(strspn(nodes + strlen("nodes "), "|v.x"), 64);
 }
-END_TEST
 
-START_TEST(terminal_without_width_has_80_columns)
+TEST(progress, terminal_without_width_has_80_columns)
 {
     open_terminal(0);
     chaos_progress_begin(&display, to, 600 * SEC);
@@ -160,9 +157,8 @@ START_TEST(terminal_without_width_has_80_columns)
     chaos_progress_draw(&display, &progress);
     ck_assert_uint_lt(columns_of(look()), 80);
 }
-END_TEST
 
-START_TEST(no_colour_where_none_is_wanted)
+TEST(progress, no_colour_where_none_is_wanted, .rows = 4)
 {
     static const struct {
         const char *no_colour;
@@ -176,9 +172,8 @@ START_TEST(no_colour_where_none_is_wanted)
     ck_assert_int_eq(strstr(look(), "\033[3") != NULL, rows[_i].colour);
     ck_assert_ptr_nonnull(strstr(screen, "\033[K"));
 }
-END_TEST
 
-START_TEST(one_line_is_redrawn_some_times_per_second)
+TEST(progress, one_line_is_redrawn_some_times_per_second)
 {
     open_terminal(100);
     chaos_progress_begin(&display, to, 60 * SEC);
@@ -195,9 +190,8 @@ START_TEST(one_line_is_redrawn_some_times_per_second)
     chaos_progress_end(&display);
     ck_assert_str_eq(look(), "");
 }
-END_TEST
 
-START_TEST(rate_is_that_of_last_second)
+TEST(progress, rate_is_that_of_last_second)
 {
     open_terminal(100);
     chaos_progress_begin(&display, to, 60 * SEC);
@@ -218,10 +212,9 @@ START_TEST(rate_is_that_of_last_second)
     chaos_progress_draw(&display, &progress); /* of what there is of the first */
     ck_assert_double_eq_tol(display.holds_per_s, 14, 1e-6);
 }
-END_TEST
 
 /* A pipe, a file, or a terminal that can do nothing: whole lines, one every few seconds. */
-START_TEST(plain_lines_where_there_is_no_terminal)
+TEST(progress, plain_lines_where_there_is_no_terminal, .rows = 2)
 {
     char *text = NULL, path[SUITE_PATH_MAX + 8], dir[SUITE_PATH_MAX];
     size_t lines = 0;
@@ -253,9 +246,8 @@ START_TEST(plain_lines_where_there_is_no_terminal)
     ck_assert_ptr_nonnull(strstr(text, "0:40 left  no violation  1,234 holds"));
     ck_assert_int_eq(text[strlen(text) - 1], '\n');
 }
-END_TEST
 
-START_TEST(after_its_time_nothing_is_left)
+TEST(progress, after_its_time_nothing_is_left)
 {
     open_terminal(100);
     chaos_progress_begin(&display, to, 60 * SEC);
@@ -263,22 +255,5 @@ START_TEST(after_its_time_nothing_is_left)
     chaos_progress_draw(&display, &progress);
     ck_assert_ptr_nonnull(strstr(look(), "\r0:00 left"));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_progress");
-    TCase *tcase = tcase_create("progress");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, wide_terminal_has_all_of_it);
-    tcase_add_loop_test(tcase, violations_stand_out, 0, 2);
-    tcase_add_loop_test(tcase, line_fits_every_width, 21, 160);
-    tcase_add_test(tcase, terminal_without_width_has_80_columns);
-    tcase_add_loop_test(tcase, no_colour_where_none_is_wanted, 0, 4);
-    tcase_add_test(tcase, one_line_is_redrawn_some_times_per_second);
-    tcase_add_test(tcase, rate_is_that_of_last_second);
-    tcase_add_loop_test(tcase, plain_lines_where_there_is_no_terminal, 0, 2);
-    tcase_add_test(tcase, after_its_time_nothing_is_left);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(progress, .set_up = set_up, .tear_down = tear_down)

@@ -108,7 +108,7 @@ static bool is_reset(int fd)
     return poll(&ready, 1, 5000) == 1 && recv(fd, &byte, 1, 0) < 0 && errno == ECONNRESET;
 }
 
-START_TEST(bytes_pass_as_they_are)
+TEST(chaos_proxy, bytes_pass_as_they_are)
 {
     enum { LEN = 300000 };
     char head[64], *sent = malloc(LEN), *got = malloc(LEN + 64);
@@ -134,9 +134,8 @@ START_TEST(bytes_pass_as_they_are)
     close(fd);
     ck_assert(wait_until(atomic_load(&path_of(0, 0)->connections) == 0, 5000));
 }
-END_TEST
 
-START_TEST(standing_process_goes_on_later)
+TEST(chaos_proxy, standing_process_goes_on_later)
 {
     int before = enter(0, 0);
     ck_assert(pongs(before));
@@ -152,9 +151,8 @@ START_TEST(standing_process_goes_on_later)
     ck_assert(hears(before, "+PONG\r\n", 5000));
     ck_assert(hears(after, "+PONG\r\n", 5000));
 }
-END_TEST
 
-START_TEST(path_is_one_contenders_to_one_master)
+TEST(chaos_proxy, path_is_one_contenders_to_one_master)
 {
     order(0, 0, CHAOS_STANDS, CHAOS_STANDS);
     int cut = enter(0, 0);
@@ -167,9 +165,8 @@ START_TEST(path_is_one_contenders_to_one_master)
     ck_assert(wait_until(master_has(masters, 1, "of"), 5000));
     ck_assert(!master_has(masters, 0, "of"));
 }
-END_TEST
 
-START_TEST(requests_vanish_for_good)
+TEST(chaos_proxy, requests_vanish_for_good)
 {
     int before = enter(0, 0);
     ck_assert(pongs(before));
@@ -184,9 +181,8 @@ START_TEST(requests_vanish_for_good)
     ck_assert(!master_has(masters, 0, "key"));
     ck_assert(pongs(enter(0, 0)));
 }
-END_TEST
 
-START_TEST(replies_vanish_and_requests_are_executed)
+TEST(chaos_proxy, replies_vanish_and_requests_are_executed)
 {
     int before = enter(0, 0);
     ck_assert(pongs(before));
@@ -200,10 +196,9 @@ START_TEST(replies_vanish_and_requests_are_executed)
     order(0, 0, CHAOS_PASSES, CHAOS_PASSES);
     ck_assert(is_reset(before) && is_reset(after));
 }
-END_TEST
 
 /* Also that the master is gone: no packet of it arrives. */
-START_TEST(end_vanishes_with_replies)
+TEST(chaos_proxy, end_vanishes_with_replies)
 {
     int fd = enter(0, 0);
     ck_assert(pongs(fd));
@@ -213,9 +208,8 @@ START_TEST(end_vanishes_with_replies)
     order(0, 0, CHAOS_PASSES, CHAOS_PASSES);
     ck_assert(is_reset(fd));
 }
-END_TEST
 
-START_TEST(bytes_are_held_back_each_way)
+TEST(chaos_proxy, bytes_are_held_back_each_way)
 {
     int fd = enter(0, 0);
     ck_assert(pongs(fd));
@@ -226,9 +220,8 @@ START_TEST(bytes_are_held_back_each_way)
     atomic_store(&path_of(0, 0)->delay_ms, 0);
     ck_assert(wait_until((begun_ms = now_ms(), pongs(fd)) && now_ms() - begun_ms < 120, 5000));
 }
-END_TEST
 
-START_TEST(bytes_go_one_by_one)
+TEST(chaos_proxy, bytes_go_one_by_one)
 {
     struct chaos_path *path = path_of(0, 0);
     int fd = enter(0, 0);
@@ -240,9 +233,8 @@ START_TEST(bytes_go_one_by_one)
         wait_until(atomic_load(&path->parts[CHAOS_BACK]) == 1 + strlen("+PONG\r\n"), 5000));
     ck_assert_uint_eq(atomic_load(&path->went[CHAOS_BACK]), 2 * strlen("+PONG\r\n"));
 }
-END_TEST
 
-START_TEST(half_open_ones_stay_and_pass_nothing_any_more)
+TEST(chaos_proxy, half_open_ones_stay_and_pass_nothing_any_more)
 {
     struct chaos_path *path = path_of(0, 0);
     int before = enter(0, 0);
@@ -260,9 +252,8 @@ START_TEST(half_open_ones_stay_and_pass_nothing_any_more)
     close(after);
     ck_assert(wait_until(atomic_load(&path->connections) == 0, 5000));
 }
-END_TEST
 
-START_TEST(connections_are_reset_and_new_ones_are_not)
+TEST(chaos_proxy, connections_are_reset_and_new_ones_are_not)
 {
     int before = enter(0, 0), beside = enter(1, 0);
     ck_assert(pongs(before) && pongs(beside));
@@ -273,10 +264,9 @@ START_TEST(connections_are_reset_and_new_ones_are_not)
     ck_assert(pongs(beside));
     ck_assert(pongs(enter(0, 0)));
 }
-END_TEST
 
 /* Another server takes the place of the first master, for all that connect from then on. */
-START_TEST(path_leads_to_spare_server_and_back)
+TEST(chaos_proxy, path_leads_to_spare_server_and_back)
 {
     int before = enter(0, 0), beside = enter(1, 0);
     ck_assert(pongs(before) && pongs(beside));
@@ -294,9 +284,8 @@ START_TEST(path_leads_to_spare_server_and_back)
     say(enter(0, 0), "SET back 1\r\n");
     ck_assert(wait_until(master_has(masters, 0, "back"), 5000));
 }
-END_TEST
 
-START_TEST(master_that_is_gone_is_no_silence)
+TEST(chaos_proxy, master_that_is_gone_is_no_silence)
 {
     int before = enter(0, 0);
     ck_assert(pongs(before));
@@ -309,10 +298,9 @@ START_TEST(master_that_is_gone_is_no_silence)
     master_restart(masters, 0, false);
     ck_assert(pongs(enter(0, 0)));
 }
-END_TEST
 
 /* A master that reads nothing holds the writer up; the proxy does not take it all in. */
-START_TEST(memory_is_bounded)
+TEST(chaos_proxy, memory_is_bounded)
 {
     static char block[65536];
     int fd = enter(0, 0);
@@ -332,10 +320,9 @@ START_TEST(memory_is_bounded)
                       atomic_load(&path_of(0, 0)->went[CHAOS_THERE]) + CHAOS_CONN_ROOM);
     master_resume(masters, 0);
 }
-END_TEST
 
 /* Those that are half open make room for others; beyond that there is none. */
-START_TEST(connections_are_bounded)
+TEST(chaos_proxy, connections_are_bounded)
 {
     struct chaos_path *path = path_of(0, 0);
     for (int i = 0; i < 2 * CHAOS_CONNS_A_PATH; i++) {
@@ -346,38 +333,13 @@ START_TEST(connections_are_bounded)
     ck_assert_uint_le(atomic_load(&path->connections), CHAOS_CONNS_A_PATH);
     ck_assert(pongs(enter(1, 0)));
 }
-END_TEST
 
-START_TEST(it_is_noticed_when_process_is_gone)
+TEST(chaos_proxy, it_is_noticed_when_process_is_gone)
 {
     ck_assert(!chaos_proxies_gone(proxies));
     kill(proxies->pid, SIGKILL);
     ck_assert(wait_until(chaos_proxies_gone(proxies), 5000));
     ck_assert(!chaos_proxies_obey(proxies));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_proxy");
-    TCase *tcase = tcase_create("chaos_proxy");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 30);
-    tcase_add_test(tcase, bytes_pass_as_they_are);
-    tcase_add_test(tcase, standing_process_goes_on_later);
-    tcase_add_test(tcase, path_is_one_contenders_to_one_master);
-    tcase_add_test(tcase, requests_vanish_for_good);
-    tcase_add_test(tcase, replies_vanish_and_requests_are_executed);
-    tcase_add_test(tcase, end_vanishes_with_replies);
-    tcase_add_test(tcase, bytes_are_held_back_each_way);
-    tcase_add_test(tcase, bytes_go_one_by_one);
-    tcase_add_test(tcase, half_open_ones_stay_and_pass_nothing_any_more);
-    tcase_add_test(tcase, connections_are_reset_and_new_ones_are_not);
-    tcase_add_test(tcase, path_leads_to_spare_server_and_back);
-    tcase_add_test(tcase, master_that_is_gone_is_no_silence);
-    tcase_add_test(tcase, memory_is_bounded);
-    tcase_add_test(tcase, connections_are_bounded);
-    tcase_add_test(tcase, it_is_noticed_when_process_is_gone);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(chaos_proxy, .set_up = set_up, .tear_down = tear_down, .timeout_s = 30)

@@ -82,7 +82,7 @@ static void expect_sound(void)
     ck_assert_uint_lt(page_len, 3000000);
 }
 
-START_TEST(pages_are_well_formed_and_alone)
+TEST(report, pages_are_well_formed_and_alone, .rows = ROWS(plans))
 {
     made_run(&made, &plans[_i]);
     report();
@@ -97,9 +97,8 @@ START_TEST(pages_are_well_formed_and_alone)
         fclose(to);
     }
 }
-END_TEST
 
-START_TEST(empty_run_has_report)
+TEST(report, empty_run_has_report, .rows = 2)
 {
     made_init(&made);
     if (_i == 1)
@@ -107,10 +106,9 @@ START_TEST(empty_run_has_report)
     report();
     expect_sound();
 }
-END_TEST
 
 /* Half an hour and 200,000 holds of 4 locks: cells, not holds, are what is drawn. */
-START_TEST(long_run_is_small_file)
+TEST(report, long_run_is_small_file)
 {
     const struct made_plan plan = {.seed = 9,
                                    .seconds = 1800,
@@ -125,10 +123,9 @@ START_TEST(long_run_is_small_file)
     ck_assert_uint_gt(made.history.fault_count, 200);
     expect_sound();
 }
-END_TEST
 
 /* Many locks share what there is room for. */
-START_TEST(many_locks_are_small_file_too)
+TEST(report, many_locks_are_small_file_too)
 {
     const struct made_plan plan = {.seed = 10,
                                    .seconds = 100,
@@ -142,10 +139,9 @@ START_TEST(many_locks_are_small_file_too)
     expect_sound();
     ck_assert_uint_lt(page_len, 2000000);
 }
-END_TEST
 
 /* 10 s are 1080 dots: held from 2 s to 4 s by 0, half of the time from 5 s to 6 s by 2. */
-START_TEST(timeline_has_holders_and_times)
+TEST(report, timeline_has_holders_and_times)
 {
     made_init(&made);
     made_asks(&made, SEC, 0, 0);
@@ -162,7 +158,6 @@ START_TEST(timeline_has_holders_and_times)
     ck_assert_ptr_nonnull(strstr(page, "class=\"c2\" d=\"M540 "));
     ck_assert_ptr_nonnull(strstr(page, "h108v8h-108z\""));
 }
-END_TEST
 
 /* ---- the figures ------------------------------------------------------------------------ */
 
@@ -180,7 +175,7 @@ static void expect_number(const char *path, double expected)
                   "%s is %s, not %g", path, value(path), expected);
 }
 
-START_TEST(json_has_figures)
+TEST(report, json_has_figures)
 {
     made_run(&made, &plans[2]);
     made.options.max_recovery_ms = 1;
@@ -213,10 +208,9 @@ START_TEST(json_has_figures)
     ck_assert_str_eq(value("faults.1.kind"), chaos_fault_word(made.fault[1].kind));
     expect_number("series.every_ms", 200);
 }
-END_TEST
 
 /* Amber, and another word, where findings are excused: by a fault, or a stall. */
-START_TEST(excused_run_is_not_called_passed)
+TEST(report, excused_run_is_not_called_passed, .rows = 2)
 {
     made_init(&made);
     made_pair(&made, 1 * SEC, 1, 0, 0);
@@ -235,9 +229,8 @@ START_TEST(excused_run_is_not_called_passed)
     ck_assert((_i > 0) == (strstr(page, "<h1>Passed</h1>") == NULL));
     ck_assert((_i > 0) == (strstr(page, "class=\"verdict nothing\"") != NULL));
 }
-END_TEST
 
-START_TEST(missing_event_is_null)
+TEST(report, missing_event_is_null)
 {
     made_init(&made);
     made_fault(&made, CHAOS_FAULT_FLUSHALL, 1 * SEC, 0, 0x5, 0x2);
@@ -253,9 +246,8 @@ START_TEST(missing_event_is_null)
     ck_assert_str_eq(value("run.error"), "null");
     ck_assert_ptr_nonnull(strstr(page, "not done"));
 }
-END_TEST
 
-START_TEST(page_has_figures)
+TEST(report, page_has_figures)
 {
     made_run(&made, &plans[1]);
     made.verdict->holds = 0;
@@ -270,7 +262,6 @@ START_TEST(page_has_figures)
     ck_assert_ptr_nonnull(strstr(page, "4.32 s"));
     ck_assert_ptr_nonnull(strstr(page, "98.77 %"));
 }
-END_TEST
 
 /* In words, and in a class that has colour; the icon differs too. */
 static const struct {
@@ -285,7 +276,7 @@ static const struct {
     {2, true, "<h1>Nothing shown</h1>", "verdict nothing\""},
 };
 
-START_TEST(verdict_is_in_words)
+TEST(report, verdict_is_in_words, .rows = ROWS(verdicts))
 {
     made_init(&made);
     report();
@@ -297,7 +288,6 @@ START_TEST(verdict_is_in_words)
     ck_assert_ptr_nonnull(strstr(page, verdicts[_i].class));
     expect_sound();
 }
-END_TEST
 
 /* ---- the command that does it again ----------------------------------------------------- */
 
@@ -314,7 +304,7 @@ static const struct {
     {{"x"}, "redlock-chaos --seed 77"},
 };
 
-START_TEST(command_can_be_pasted)
+TEST(report, command_can_be_pasted, .rows = ROWS(commands))
 {
     made_init(&made);
     made.options.argc = 0;
@@ -329,9 +319,8 @@ START_TEST(command_can_be_pasted)
     ck_assert_str_eq(value("options.command"), commands[_i].command);
     ck_assert_ptr_nonnull(strstr(page, "<code id=\"command\">redlock-chaos"));
 }
-END_TEST
 
-START_TEST(long_command_is_cut_between_words)
+TEST(report, long_command_is_cut_between_words)
 {
     static char word[3000];
     memset(word, '\'', sizeof(word) - 1);
@@ -343,7 +332,6 @@ START_TEST(long_command_is_cut_between_words)
     expect_sound();
     ck_assert_str_eq(value("options.command"), "redlock-chaos --first");
 }
-END_TEST
 
 /* ---- text from outside ------------------------------------------------------------------ */
 
@@ -351,7 +339,7 @@ static const char evil[] = "</code><script>alert(\"1\")</script>&'\x01\x1b[31m\x
 static const char evil_page[] = "&lt;/code&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;"
                                 "&amp;&#39;\\x01\\x1b[31m\\xff\xc3\xa9";
 
-START_TEST(text_from_outside_is_escaped)
+TEST(report, text_from_outside_is_escaped)
 {
     made_init(&made);
     char *arguments[] = {"x", "--client", (char *)(uintptr_t)evil};
@@ -380,7 +368,6 @@ START_TEST(text_from_outside_is_escaped)
         ck_assert_ptr_eq(strstr(value(paths[i]), "</code><script>alert(\"1\")</script>&'\\x01"),
                          value(paths[i]));
 }
-END_TEST
 
 /* ---- for whom can't see it, and writing ------------------------------------------------- */
 
@@ -392,7 +379,7 @@ static size_t count(const char *text)
     return times;
 }
 
-START_TEST(it_can_be_read_without_seeing_it)
+TEST(report, it_can_be_read_without_seeing_it)
 {
     made_run(&made, &plans[2]);
     report();
@@ -406,9 +393,8 @@ START_TEST(it_can_be_read_without_seeing_it)
     ck_assert_uint_ge(count("<section aria-labelledby="), 7);
     ck_assert_ptr_nonnull(strstr(page, "prefers-color-scheme:dark"));
 }
-END_TEST
 
-START_TEST(same_history_is_same_page)
+TEST(report, same_history_is_same_page)
 {
     made_run(&made, &plans[1]);
     report();
@@ -419,9 +405,8 @@ START_TEST(same_history_is_same_page)
     free(first);
     free(first_json);
 }
-END_TEST
 
-START_TEST(full_disk_is_told)
+TEST(report, full_disk_is_told, .rows = 2)
 {
     made_run(&made, &plans[3]);
     chaos_check(&made.history, made.verdict);
@@ -434,32 +419,5 @@ START_TEST(full_disk_is_told)
     ck_assert_int_eq(errno, ENOSPC);
     fclose(full);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_report");
-    TCase *tcase = tcase_create("report");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_checked_fixture(tcase, NULL, tear_down);
-    tcase_add_loop_test(tcase, pages_are_well_formed_and_alone, 0,
-                        sizeof(plans) / sizeof(plans[0]));
-    tcase_add_loop_test(tcase, empty_run_has_report, 0, 2);
-    tcase_add_test(tcase, long_run_is_small_file);
-    tcase_add_test(tcase, many_locks_are_small_file_too);
-    tcase_add_test(tcase, timeline_has_holders_and_times);
-    tcase_add_test(tcase, json_has_figures);
-    tcase_add_test(tcase, missing_event_is_null);
-    tcase_add_loop_test(tcase, excused_run_is_not_called_passed, 0, 2);
-    tcase_add_test(tcase, page_has_figures);
-    tcase_add_loop_test(tcase, verdict_is_in_words, 0, sizeof(verdicts) / sizeof(verdicts[0]));
-    tcase_add_loop_test(tcase, command_can_be_pasted, 0,
-                        sizeof(commands) / sizeof(commands[0]));
-    tcase_add_test(tcase, long_command_is_cut_between_words);
-    tcase_add_test(tcase, text_from_outside_is_escaped);
-    tcase_add_test(tcase, it_can_be_read_without_seeing_it);
-    tcase_add_test(tcase, same_history_is_same_page);
-    tcase_add_loop_test(tcase, full_disk_is_told, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(report, .timeout_s = 60, .tear_down = tear_down)

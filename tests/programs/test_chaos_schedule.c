@@ -46,7 +46,7 @@ static unsigned size_of(uint64_t set)
     return (unsigned)__builtin_popcountll(set);
 }
 
-START_TEST(seed_is_one_schedule)
+TEST(chaos_schedule, seed_is_one_schedule)
 {
     draw(7);
     size_t first = count;
@@ -57,10 +57,9 @@ START_TEST(seed_is_one_schedule)
     draw(8);
     ck_assert(count != first || memcmp(fault, other, count * sizeof(fault[0])) != 0);
 }
-END_TEST
 
 /* As long as it needs is long enough, and a moment less is refused by who asks for it. */
-START_TEST(every_kind_occurs_where_there_is_time_that_it_needs)
+TEST(chaos_schedule, every_kind_occurs_where_there_is_time_that_it_needs)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         nodes = 1 + (unsigned)(seed % 7);
@@ -76,9 +75,8 @@ START_TEST(every_kind_occurs_where_there_is_time_that_it_needs)
         ck_assert_uint_eq(seen, options.faults);
     }
 }
-END_TEST
 
-START_TEST(list_is_changed_by_one_master_or_by_two_at_once)
+TEST(chaos_schedule, list_is_changed_by_one_master_or_by_two_at_once)
 {
     options.faults = CHAOS_OF_LISTS;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -90,9 +88,8 @@ START_TEST(list_is_changed_by_one_master_or_by_two_at_once)
                               fault[i].kind == CHAOS_FAULT_MEMBERS ? 1 : 2);
     }
 }
-END_TEST
 
-START_TEST(half_minute_is_enough_for_usual_kinds)
+TEST(chaos_schedule, half_minute_is_enough_for_usual_kinds)
 {
     options.faults = CHAOS_DEFAULT;
     for (uint64_t seed = 0; seed < 20 * SEEDS; seed++) {
@@ -100,18 +97,16 @@ START_TEST(half_minute_is_enough_for_usual_kinds)
         ck_assert_int_le(chaos_schedule_needs_ms(&options, nodes), 30000);
     }
 }
-END_TEST
 
-START_TEST(no_faults_are_no_faults)
+TEST(chaos_schedule, no_faults_are_no_faults)
 {
     options.faults = 0;
     draw(1);
     ck_assert_uint_eq(count, 0);
     ck_assert_int_eq(chaos_schedule_needs_ms(&options, nodes), 0);
 }
-END_TEST
 
-START_TEST(they_come_in_order_and_end_before_run_does)
+TEST(chaos_schedule, they_come_in_order_and_end_before_run_does)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         draw(seed);
@@ -125,9 +120,8 @@ START_TEST(they_come_in_order_and_end_before_run_does)
         }
     }
 }
-END_TEST
 
-START_TEST(they_are_about_masters_and_contenders_that_there_are)
+TEST(chaos_schedule, they_are_about_masters_and_contenders_that_there_are)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         nodes = 1 + (unsigned)(seed % 9);
@@ -146,10 +140,9 @@ START_TEST(they_are_about_masters_and_contenders_that_there_are)
         }
     }
 }
-END_TEST
 
 /* Two at once, never three; and those two have nothing to do with each other. */
-START_TEST(faults_that_meet_are_of_different_masters)
+TEST(chaos_schedule, faults_that_meet_are_of_different_masters)
 {
     unsigned met = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -172,7 +165,6 @@ START_TEST(faults_that_meet_are_of_different_masters)
     }
     ck_assert_uint_gt(met, SEEDS);
 }
-END_TEST
 
 static bool silences(const struct chaos_fault *it)
 {
@@ -203,7 +195,7 @@ static int64_t longest_fault_ns(void)
 }
 
 /* It is taken away, and it comes back: by the time that one fault and one guard last. */
-START_TEST(majority_always_comes_back)
+TEST(chaos_schedule, majority_always_comes_back)
 {
     unsigned taken = 0;
     for (uint64_t seed = 0; seed < SEEDS / 8; seed++) {
@@ -222,7 +214,6 @@ START_TEST(majority_always_comes_back)
     }
     ck_assert_uint_gt(taken, SEEDS / 8);
 }
-END_TEST
 
 /* Does a fault of more than a minority keep masters from voting then? */
 static bool is_taken_at(int64_t at_ns)
@@ -236,7 +227,7 @@ static bool is_taken_at(int64_t at_ns)
 }
 
 /* Also several together, and those that come soon after each other. */
-START_TEST(faults_of_minority_leave_majority)
+TEST(chaos_schedule, faults_of_minority_leave_majority)
 {
     options.ttl_ms = 3000;
     for (uint64_t seed = 0; seed < SEEDS / 8; seed++) {
@@ -247,7 +238,6 @@ START_TEST(faults_of_minority_leave_majority)
             ck_assert(size_of(unfit_at(at_ns)) <= (nodes - 1) / 2 || is_taken_at(at_ns));
     }
 }
-END_TEST
 
 static bool is_quiet(int64_t at_ns)
 {
@@ -258,7 +248,7 @@ static bool is_quiet(int64_t at_ns)
 }
 
 /* Nothing is in force, and all masters vote, after every few faults. */
-START_TEST(from_time_to_time_all_is_well)
+TEST(chaos_schedule, from_time_to_time_all_is_well)
 {
     options.ttl_ms = 5000; /* and so long do masters not vote after a restart */
     options.duration_ms = 900000;
@@ -275,10 +265,9 @@ START_TEST(from_time_to_time_all_is_well)
         }
     }
 }
-END_TEST
 
 /* With `fencing strict` a majority that lost its counters would wait for an operator. */
-START_TEST(certified_majority_never_loses_its_counters)
+TEST(chaos_schedule, certified_majority_never_loses_its_counters)
 {
     unsigned losses = 0;
     options.certified = true;
@@ -294,17 +283,15 @@ START_TEST(certified_majority_never_loses_its_counters)
     }
     ck_assert_uint_gt(losses, 100);
 }
-END_TEST
 
-START_TEST(list_of_faults_has_end)
+TEST(chaos_schedule, list_of_faults_has_end)
 {
     options.duration_ms = INT64_C(7) * 86400000;
     draw(3);
     ck_assert_uint_eq(count, CHAOS_FAULTS_MAX);
 }
-END_TEST
 
-START_TEST(words_are_found_and_guessed)
+TEST(chaos_schedule, words_are_found_and_guessed)
 {
     for (int kind = 0; kind < CHAOS_FAULT_KINDS; kind++) {
         const char *word = chaos_fault_word((enum chaos_fault_kind)kind);
@@ -324,28 +311,5 @@ START_TEST(words_are_found_and_guessed)
     ck_assert(chaos_fault_guarded(&options, CHAOS_FAULT_FLUSHALL));
     ck_assert_int_eq(chaos_fault_breaks(CHAOS_FAULT_FLUSHALL), CHAOS_KEYS_STAY);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_schedule");
-    TCase *tcase = tcase_create("chaos_schedule");
-    tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_set_timeout(tcase, 30);
-    tcase_add_test(tcase, seed_is_one_schedule);
-    tcase_add_test(tcase, every_kind_occurs_where_there_is_time_that_it_needs);
-    tcase_add_test(tcase, list_is_changed_by_one_master_or_by_two_at_once);
-    tcase_add_test(tcase, half_minute_is_enough_for_usual_kinds);
-    tcase_add_test(tcase, no_faults_are_no_faults);
-    tcase_add_test(tcase, they_come_in_order_and_end_before_run_does);
-    tcase_add_test(tcase, they_are_about_masters_and_contenders_that_there_are);
-    tcase_add_test(tcase, faults_that_meet_are_of_different_masters);
-    tcase_add_test(tcase, majority_always_comes_back);
-    tcase_add_test(tcase, faults_of_minority_leave_majority);
-    tcase_add_test(tcase, from_time_to_time_all_is_well);
-    tcase_add_test(tcase, certified_majority_never_loses_its_counters);
-    tcase_add_test(tcase, list_of_faults_has_end);
-    tcase_add_test(tcase, words_are_found_and_guessed);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(chaos_schedule, .set_up = set_up, .timeout_s = 30)

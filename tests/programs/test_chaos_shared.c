@@ -52,7 +52,7 @@ static void lets_go(int64_t at_ns, unsigned client)
 
 /* ---- who may overlap whom --------------------------------------------------------------- */
 
-START_TEST(only_readers_overlap)
+TEST(shared, only_readers_overlap, .rows = 4)
 {
     static const struct {
         bool first, second;
@@ -77,10 +77,9 @@ START_TEST(only_readers_overlap)
         ck_assert_msg(strstr(verdict->finding[0].text, pairs[_i].text) != NULL, "%s",
                       verdict->finding[0].text);
 }
-END_TEST
 
 /* A writer among many readers overlaps each of them. */
-START_TEST(each_pair_counts_once)
+TEST(shared, each_pair_counts_once)
 {
     hold(0, 100 * MS, 0, true);
     hold(10 * MS, 100 * MS, 1, true);
@@ -89,10 +88,9 @@ START_TEST(each_pair_counts_once)
     verdict = made_check(&made);
     ck_assert_uint_eq(verdict->overlaps, 3);
 }
-END_TEST
 
 /* A reader that was killed is believed until its time is over: a writer must wait for that. */
-START_TEST(killed_readers_hold_lasts)
+TEST(shared, killed_readers_hold_lasts, .rows = 2)
 {
     hold(0, 100 * MS, 0, true);      /* until 101 */
     hold(20 * MS, 50 * MS, 0, true); /* the next one on its seat */
@@ -100,7 +98,6 @@ START_TEST(killed_readers_hold_lasts)
     hold((100 - _i) * MS, 10 * MS, 1, false); /* has it 1 ms later */
     ck_assert_uint_eq(made_check(&made)->overlaps, (unsigned)_i);
 }
-END_TEST
 
 /* ---- what a reader reads ---------------------------------------------------------------- */
 
@@ -119,7 +116,7 @@ static void write_between(int64_t write_ns, int64_t again_ns, uint64_t again)
     made.history.record[0] = 1;
 }
 
-START_TEST(record_that_changes_under_reader_is_found)
+TEST(shared, record_that_changes_under_reader_is_found)
 {
     write_between(50 * MS, 60 * MS, 1);
     verdict = made_check(&made);
@@ -129,27 +126,24 @@ START_TEST(record_that_changes_under_reader_is_found)
     ck_assert_ptr_nonnull(strstr(verdict->text, "1 changed read"));
     ck_assert_uint_eq(verdict->lost_updates, 0);
 }
-END_TEST
 
 /* It read before the write was done, or it did not change. */
-START_TEST(record_that_does_not_is_fine)
+TEST(shared, record_that_does_not_is_fine)
 {
     write_between(50 * MS, 60 * MS, 0);
     ck_assert_uint_eq(made_check(&made)->changed_reads, 0);
 }
-END_TEST
 
 /* A reader that was stopped and read when its time was over: it proves nothing. */
-START_TEST(late_read_proves_nothing)
+TEST(shared, late_read_proves_nothing, .rows = 2)
 {
     int64_t at_ns = 101 * MS + _i;
     write_between(99 * MS, at_ns, 1);
     verdict = made_check(&made);
     ck_assert_uint_eq(verdict->changed_reads, _i == 0 ? 1 : 0);
 }
-END_TEST
 
-START_TEST(flushed_keys_excuse_it)
+TEST(shared, flushed_keys_excuse_it)
 {
     write_between(50 * MS, 60 * MS, 1);
     made_fault(&made, CHAOS_FAULT_FLUSHALL, 20 * MS, 21 * MS, 7, 0);
@@ -158,10 +152,9 @@ START_TEST(flushed_keys_excuse_it)
     ck_assert_uint_eq(verdict->excused, 2); /* the overlap too */
     ck_assert_int_eq(verdict->exit_status, 0);
 }
-END_TEST
 
 /* A writer that landed too late is not the reader's lock's fault. */
-START_TEST(late_write_excuses_it)
+TEST(shared, late_write_excuses_it)
 {
     made_asks(&made, 0, 1, 0);
     made_holds(&made, MS, 20 * MS, 1, 0);
@@ -176,10 +169,9 @@ START_TEST(late_write_excuses_it)
     ck_assert_uint_eq(verdict->changed_reads, 0);
     ck_assert_uint_eq(verdict->excused, 1);
 }
-END_TEST
 
 /* The writer goes on as a reader: what it reads then is what it wrote. */
-START_TEST(writer_that_goes_on_as_reader)
+TEST(shared, writer_that_goes_on_as_reader, .rows = 2)
 {
     hold(0, SEC, 0, false);
     made_reads(&made, 10 * MS, 0, 0, 0);
@@ -203,10 +195,9 @@ START_TEST(writer_that_goes_on_as_reader)
     ck_assert_uint_eq(verdict->lost_updates, 0);
     ck_assert_uint_eq(verdict->shared, 2);
 }
-END_TEST
 
 /* A writer that is killed may have written what is not in the log; a reader can't have. */
-START_TEST(killed_reader_explains_no_write)
+TEST(shared, killed_reader_explains_no_write, .rows = 2)
 {
     hold(0, 10 * MS, 0, _i > 0);
     made_reads(&made, 5 * MS, 0, 0, 0);
@@ -217,10 +208,9 @@ START_TEST(killed_reader_explains_no_write)
     made.history.record[0] = 1; /* nobody told of that */
     ck_assert_uint_eq(made_check(&made)->lost_updates, _i > 0 ? 1 : 0);
 }
-END_TEST
 
 /* A write under a read lock is none that any reader of ours does; it is unread, and found. */
-START_TEST(second_read_is_no_read_before_write)
+TEST(shared, second_read_is_no_read_before_write)
 {
     hold(0, SEC, 0, true);
     read_at(10 * MS, 0, 0, 0);
@@ -232,24 +222,5 @@ START_TEST(second_read_is_no_read_before_write)
     ck_assert_uint_eq(verdict->lost_updates, 0);
     ck_assert_uint_eq(verdict->overlaps, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_shared");
-    TCase *tcase = tcase_create("shared");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, only_readers_overlap, 0, 4);
-    tcase_add_test(tcase, each_pair_counts_once);
-    tcase_add_loop_test(tcase, killed_readers_hold_lasts, 0, 2);
-    tcase_add_test(tcase, record_that_changes_under_reader_is_found);
-    tcase_add_test(tcase, record_that_does_not_is_fine);
-    tcase_add_loop_test(tcase, late_read_proves_nothing, 0, 2);
-    tcase_add_test(tcase, flushed_keys_excuse_it);
-    tcase_add_test(tcase, late_write_excuses_it);
-    tcase_add_loop_test(tcase, writer_that_goes_on_as_reader, 0, 2);
-    tcase_add_loop_test(tcase, killed_reader_explains_no_write, 0, 2);
-    tcase_add_test(tcase, second_read_is_no_read_before_write);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(shared, .set_up = set_up, .tear_down = tear_down)

@@ -69,7 +69,7 @@ static const struct {
     {CHAOS_STALLED_CONTENDER, 0, 3000, 4100, true, false}, /* it did not */
 };
 
-START_TEST(key_is_excused_where_stall_kept_it_from_being_taken_back)
+TEST(stall, key_is_excused_where_stall_kept_it_from_being_taken_back, .rows = ROWS(stalls))
 {
     if (stalls[_i].of_nobody)
         stay.key++;
@@ -84,19 +84,17 @@ START_TEST(key_is_excused_where_stall_kept_it_from_being_taken_back)
     if (stalls[_i].excused)
         ck_assert_ptr_nonnull(strstr(verdict->finding[0].text, "the machine stalled, which"));
 }
-END_TEST
 
-START_TEST(key_without_stall_is_orphan)
+TEST(stall, key_without_stall_is_orphan)
 {
     verdict = made_check(&made);
     ck_assert_uint_eq(verdict->orphans, 1);
     ck_assert_int_eq(verdict->exit_status, 1);
     ck_assert_ptr_null(strstr(verdict->text, "stalled"));
 }
-END_TEST
 
 /* Two that stalled at once lost that time once. */
-START_TEST(time_that_several_lost_counts_once)
+TEST(stall, time_that_several_lost_counts_once)
 {
     add(CHAOS_STALLED_CONTENDER, 1, 3100, 3500);
     add(CHAOS_STALLED_PROXIES, 0, 3150, 3600);
@@ -110,10 +108,9 @@ START_TEST(time_that_several_lost_counts_once)
     ck_assert_uint_eq(verdict->starved, 1);
     ck_assert_int_eq(verdict->longest_stall_ns, 450 * MS);
 }
-END_TEST
 
 /* Overlaps are no matter of time: a stall excuses none. */
-START_TEST(overlap_is_not_excused_by_stall)
+TEST(stall, overlap_is_not_excused_by_stall)
 {
     made.history.stay_count = 0;
     made_asks(&made, 6000 * MS, 1, 1);
@@ -126,10 +123,9 @@ START_TEST(overlap_is_not_excused_by_stall)
     ck_assert_uint_eq(verdict->overlaps, 1);
     ck_assert_int_eq(verdict->exit_status, 1);
 }
-END_TEST
 
 /* A majority is away from 1 s to 2 s, and contender 0 has its lock 500 ms later. */
-START_TEST(late_recovery_is_excused_where_stall_made_it_late)
+TEST(stall, late_recovery_is_excused_where_stall_made_it_late, .rows = 2)
 {
     made.history.stay_count = 0;
     made.options.max_recovery_ms = 300;
@@ -142,7 +138,6 @@ START_TEST(late_recovery_is_excused_where_stall_made_it_late)
     ck_assert_uint_eq(verdict->late, _i == 0 ? 1 : 0);
     ck_assert_uint_eq(verdict->stalled, _i == 0 ? 0 : 1);
 }
-END_TEST
 
 /* What a fault of the run did is none of the machine's. Times in ms; the stall is of contender
  * 1 or of master NODE, from 3,000 to 4,000. */
@@ -163,7 +158,7 @@ static const struct {
     {CHAOS_FAULT_SLEEP, 2990, 4010, CHAOS_BIT(0), 0, CHAOS_STALLED_MASTER, true},
 };
 
-START_TEST(effect_of_fault_is_no_stall_of_machine)
+TEST(stall, effect_of_fault_is_no_stall_of_machine, .rows = ROWS(sifted))
 {
     bool master = sifted[_i].what == CHAOS_STALLED_MASTER;
     made_fault(&made, sifted[_i].kind, sifted[_i].begun * MS, sifted[_i].undone * MS,
@@ -174,21 +169,5 @@ START_TEST(effect_of_fault_is_no_stall_of_machine)
     ck_assert_uint_eq(kept, sifted[_i].kept ? 2 : 1);
     ck_assert_uint_eq(stall[0].what, sifted[_i].kept ? sifted[_i].what : CHAOS_STALLED_PROXIES);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("chaos_stall");
-    TCase *tcase = tcase_create("stall");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, key_is_excused_where_stall_kept_it_from_being_taken_back, 0,
-                        sizeof(stalls) / sizeof(stalls[0]));
-    tcase_add_test(tcase, key_without_stall_is_orphan);
-    tcase_add_test(tcase, time_that_several_lost_counts_once);
-    tcase_add_test(tcase, overlap_is_not_excused_by_stall);
-    tcase_add_loop_test(tcase, late_recovery_is_excused_where_stall_made_it_late, 0, 2);
-    tcase_add_loop_test(tcase, effect_of_fault_is_no_stall_of_machine, 0,
-                        sizeof(sifted) / sizeof(sifted[0]));
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(stall, .set_up = set_up, .tear_down = tear_down)

@@ -19,7 +19,7 @@ static void begin(bool fenced)
     now = rl_clock_wall_us();
 }
 
-START_TEST(lower_token_is_refused)
+TEST(store, lower_token_is_refused)
 {
     uint64_t value = 7;
     begin(true);
@@ -30,9 +30,8 @@ START_TEST(lower_token_is_refused)
     ck_assert(chaos_store_write(&store, 0, now + 1, 2));
     ck_assert(chaos_store_write(&store, 1, now, 9)); /* another's record */
 }
-END_TEST
 
-START_TEST(read_raises_token_and_readers_do_not)
+TEST(store, read_raises_token_and_readers_do_not)
 {
     uint64_t value = 7;
     begin(true);
@@ -44,9 +43,8 @@ START_TEST(read_raises_token_and_readers_do_not)
     ck_assert_uint_eq(value, 3);
     ck_assert(chaos_store_write(&store, 0, now + 5, 4));
 }
-END_TEST
 
-START_TEST(without_tokens_all_is_taken)
+TEST(store, without_tokens_all_is_taken)
 {
     uint64_t value = 7;
     begin(false);
@@ -54,7 +52,6 @@ START_TEST(without_tokens_all_is_taken)
     ck_assert(chaos_store_read(&store, 0, 0, &value));
     ck_assert_uint_eq(value, UINT64_MAX);
 }
-END_TEST
 
 enum { THREADS = 4, TURNS = 20000 };
 
@@ -72,7 +69,7 @@ static void *add(void *context)
     return NULL;
 }
 
-START_TEST(no_access_gets_between_read_and_write)
+TEST(store, no_access_gets_between_read_and_write)
 {
     pthread_t thread[THREADS];
     uint64_t taken[THREADS] = {0}, all = 0;
@@ -85,17 +82,4 @@ START_TEST(no_access_gets_between_read_and_write)
     }
     ck_assert_uint_gt(all, 0);
     ck_assert_uint_eq(chaos_store_value(&store, 0), all);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("chaos_store");
-    TCase *tcase = tcase_create("store");
-    suite_add_tcase(suite, tcase);
-    tcase_add_test(tcase, lower_token_is_refused);
-    tcase_add_test(tcase, read_raises_token_and_readers_do_not);
-    tcase_add_test(tcase, without_tokens_all_is_taken);
-    tcase_add_test(tcase, no_access_gets_between_read_and_write);
-    return suite_run(suite);
 }

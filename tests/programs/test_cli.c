@@ -66,7 +66,7 @@ static const char *const wrong_usage[][8] = {
 };
 #define WRONG_USAGE_COUNT (int)(sizeof(wrong_usage) / sizeof(wrong_usage[0]))
 
-START_TEST(wrong_usage_is_64_and_shows_right_usage)
+TEST(line, wrong_usage_is_64_and_shows_right_usage, .rows = WRONG_USAGE_COUNT)
 {
     const char *argv[10] = {program_redlock()};
     for (int i = 0; i < 8 && wrong_usage[_i][i]; i++)
@@ -78,9 +78,8 @@ START_TEST(wrong_usage_is_64_and_shows_right_usage)
     ck_assert_msg(cli_one_line(program_err(program)), "%s", program_err(program));
     program_free(program);
 }
-END_TEST
 
-START_TEST(quiet_says_nothing_of_it)
+TEST(line, quiet_says_nothing_of_it)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("-q", "lock"), &program), 64);
@@ -90,9 +89,8 @@ START_TEST(quiet_says_nothing_of_it)
     ck_assert_str_eq(program_err(program), "");
     program_free(program);
 }
-END_TEST
 
-START_TEST(name_over_limit_is_64)
+TEST(line, name_over_limit_is_64)
 {
     char name[REDLOCK_NAME_MAX + 2];
     memset(name, 'n', sizeof(name) - 1);
@@ -107,9 +105,8 @@ START_TEST(name_over_limit_is_64)
     ck_assert_ptr_nonnull(strstr(program_err(program), "all of them together"));
     program_free(program);
 }
-END_TEST
 
-START_TEST(more_names_than_can_be_taken_are_64)
+TEST(line, more_names_than_can_be_taken_are_64)
 {
     const char *argv[REDLOCK_NAMES_MAX + 4] = {program_redlock(), "lock"};
     for (int i = 0; i <= REDLOCK_NAMES_MAX; i++)
@@ -119,9 +116,8 @@ START_TEST(more_names_than_can_be_taken_are_64)
     ck_assert_ptr_nonnull(strstr(program_err(program), "65 names are too many: 64 can be"));
     program_free(program);
 }
-END_TEST
 
-START_TEST(every_verb_has_help_and_version)
+TEST(line, every_verb_has_help_and_version)
 {
     static const char *const verbs[] = {"run",     "lock",    "extend",
                                         "release", "inspect", "status"};
@@ -143,13 +139,12 @@ START_TEST(every_verb_has_help_and_version)
     ck_assert_str_eq(program_out(program), "redlock " REDLOCK_VERSION "\n");
     program_free(program);
 }
-END_TEST
 
 /* ---- the node list file: 78 ---- */
 
 static const char *const no_nodes[] = {"REDLOCK_NODES", NULL};
 
-START_TEST(no_node_list_is_78_and_names_places)
+TEST(line, no_node_list_is_78_and_names_places)
 {
     char directory[SUITE_PATH_MAX];
     suite_new_dir(directory);
@@ -164,9 +159,8 @@ START_TEST(no_node_list_is_78_and_names_places)
     program_free(program);
     suite_remove_dir(directory);
 }
-END_TEST
 
-START_TEST(node_list_is_found_where_it_is_said_to_be)
+TEST(line, node_list_is_found_where_it_is_said_to_be)
 {
     char directory[SUITE_PATH_MAX];
     char path[SUITE_PATH_MAX + 32];
@@ -191,9 +185,8 @@ START_TEST(node_list_is_found_where_it_is_said_to_be)
                      0);
     suite_remove_dir(directory);
 }
-END_TEST
 
-START_TEST(malformed_node_list_is_78_with_its_place)
+TEST(line, malformed_node_list_is_78_with_its_place)
 {
     char path[SUITE_PATH_MAX + 32];
     char directory[SUITE_PATH_MAX];
@@ -208,10 +201,9 @@ START_TEST(malformed_node_list_is_78_with_its_place)
     program_free(program);
     suite_remove_dir(directory);
 }
-END_TEST
 
 /* What stands behind -- is COMMAND's: no name, and no option of ours. */
-START_TEST(no_word_of_command_is_taken_for_ours)
+TEST(line, no_word_of_command_is_taken_for_ours)
 {
     struct program *program = NULL;
     ck_assert_int_eq(
@@ -221,23 +213,5 @@ START_TEST(no_word_of_command_is_taken_for_ours)
     ck_assert(cli_one_line(program_err(program)));
     program_free(program);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli");
-    TCase *line = tcase_create("line");
-    tcase_set_timeout(line, 60);
-    tcase_add_unchecked_fixture(line, cli_rig_start, cli_rig_stop);
-    tcase_add_loop_test(line, wrong_usage_is_64_and_shows_right_usage, 0, WRONG_USAGE_COUNT);
-    tcase_add_test(line, quiet_says_nothing_of_it);
-    tcase_add_test(line, name_over_limit_is_64);
-    tcase_add_test(line, more_names_than_can_be_taken_are_64);
-    tcase_add_test(line, no_word_of_command_is_taken_for_ours);
-    tcase_add_test(line, every_verb_has_help_and_version);
-    tcase_add_test(line, no_node_list_is_78_and_names_places);
-    tcase_add_test(line, node_list_is_found_where_it_is_said_to_be);
-    tcase_add_test(line, malformed_node_list_is_78_with_its_place);
-    suite_add_tcase(suite, line);
-    return suite_run(suite);
-}
+CASE(line, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

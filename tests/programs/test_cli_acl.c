@@ -117,7 +117,7 @@ static void use(int kind, const char *name)
     redlock_close(two);
 }
 
-START_TEST(printed_rights_are_enough_for_locks_and_status)
+TEST(acl, printed_rights_are_enough_for_locks_and_status, .rows = KINDS)
 {
     start(kinds[_i].masters);
     read_command(REDLOCK("status", "--acl", "--kinds", kinds[_i].word));
@@ -126,9 +126,8 @@ START_TEST(printed_rights_are_enough_for_locks_and_status)
     expect_nothing_denied();
     stop();
 }
-END_TEST
 
-START_TEST(prefix_bounds_names)
+TEST(acl, prefix_bounds_names, .rows = 3)
 {
     static const char *const words_of[] = {"plain", "reentrant", "read-write"};
     static const int kind[] = {REDLOCK_PLAIN, REDLOCK_REENTRANT, REDLOCK_READ};
@@ -143,7 +142,6 @@ START_TEST(prefix_bounds_names)
     redlock_close(client);
     stop();
 }
-END_TEST
 
 /* A user of some names must read the marker, too. */
 static const char *const marked[] = {
@@ -151,7 +149,7 @@ static const char *const marked[] = {
     "guard strict\nmax-ttl 500ms\nttl 400ms",
 };
 
-START_TEST(prefix_goes_with_rights_to_marker)
+TEST(acl, prefix_goes_with_rights_to_marker, .rows = 4)
 {
     char settings[96];
     const char *guard = marked[_i / 2];
@@ -169,10 +167,9 @@ START_TEST(prefix_goes_with_rights_to_marker)
     redlock_close(client);
     stop();
 }
-END_TEST
 
 /* What SECURITY.md says of tenants. */
-START_TEST(tenant_has_nobody_elses_locks_and_the_shared_keys)
+TEST(acl, tenant_has_nobody_elses_locks_and_the_shared_keys, .rows = 2)
 {
     static const char settings[] = "guard marker\nmax-ttl 500ms\nttl 400ms\n";
     struct talk user;
@@ -192,10 +189,9 @@ START_TEST(tenant_has_nobody_elses_locks_and_the_shared_keys)
     talk_close(&user);
     stop();
 }
-END_TEST
 
 /* And where clients show their node list to each other, the key and the commands for it. */
-START_TEST(rights_to_key_of_lists_are_printed_and_enough)
+TEST(acl, rights_to_key_of_lists_are_printed_and_enough, .rows = 2)
 {
     static const char settings[] = "max-ttl 500ms\nconfig-agreement refuse\n";
     masters = masters_start(1, NULL);
@@ -214,9 +210,8 @@ START_TEST(rights_to_key_of_lists_are_printed_and_enough)
     redlock_close(client);
     stop();
 }
-END_TEST
 
-START_TEST(fenced_locks_need_what_is_printed)
+TEST(acl, fenced_locks_need_what_is_printed, .rows = 6)
 {
     static const char *const words_of[] = {"fenced", "reentrant,fenced", "read-write,fenced"};
     static const int kind[] = {REDLOCK_PLAIN, REDLOCK_REENTRANT, REDLOCK_WRITE};
@@ -237,7 +232,6 @@ START_TEST(fenced_locks_need_what_is_printed)
     redlock_close(client);
     stop();
 }
-END_TEST
 
 /* ---- nothing too much -------------------------------------------------------------------- */
 
@@ -285,13 +279,12 @@ static void expect_each_called(int kind, unsigned n, const char *word, bool look
     stop();
 }
 
-START_TEST(each_printed_command_is_called_by_scripts)
+TEST(acl, each_printed_command_is_called_by_scripts, .rows = 2 * KINDS)
 {
     expect_each_called(kinds[_i / 2].kind, kinds[_i / 2].masters, kinds[_i / 2].word, _i % 2);
 }
-END_TEST
 
-START_TEST(what_can_not_be_printed_is_refused)
+TEST(acl, what_can_not_be_printed_is_refused, .rows = 6)
 {
     static const char *const wrong[][3] = {
         {"--json", NULL},    {"--watch", NULL},   {"--prometheus", NULL},
@@ -303,9 +296,8 @@ START_TEST(what_can_not_be_printed_is_refused)
         64);
     stop();
 }
-END_TEST
 
-START_TEST(kinds_that_there_are_not_are_refused)
+TEST(acl, kinds_that_there_are_not_are_refused, .rows = 6)
 {
     static const char *const wrong[] = {"",      "plian",      "plain,",
                                         ",fair", "plain fair", "wake-ups"};
@@ -314,9 +306,8 @@ START_TEST(kinds_that_there_are_not_are_refused)
     ck_assert(strstr(program_err(program), "--kinds") != NULL);
     stop();
 }
-END_TEST
 
-START_TEST(fair_locks_on_several_masters_are_refused)
+TEST(acl, fair_locks_on_several_masters_are_refused, .rows = 2)
 {
     static const char *const forms[] = {"--acl", "--json"};
     start(3);
@@ -325,23 +316,5 @@ START_TEST(fair_locks_on_several_masters_are_refused)
     ck_assert(strstr(program_err(program), "one master") != NULL);
     stop();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_acl");
-    TCase *tcase = tcase_create("acl");
-    tcase_set_timeout(tcase, 90);
-    tcase_add_loop_test(tcase, printed_rights_are_enough_for_locks_and_status, 0, KINDS);
-    tcase_add_loop_test(tcase, prefix_bounds_names, 0, 3);
-    tcase_add_loop_test(tcase, prefix_goes_with_rights_to_marker, 0, 4);
-    tcase_add_loop_test(tcase, tenant_has_nobody_elses_locks_and_the_shared_keys, 0, 2);
-    tcase_add_loop_test(tcase, rights_to_key_of_lists_are_printed_and_enough, 0, 2);
-    tcase_add_loop_test(tcase, fenced_locks_need_what_is_printed, 0, 6);
-    tcase_add_loop_test(tcase, each_printed_command_is_called_by_scripts, 0, 2 * KINDS);
-    tcase_add_loop_test(tcase, what_can_not_be_printed_is_refused, 0, 6);
-    tcase_add_loop_test(tcase, kinds_that_there_are_not_are_refused, 0, 6);
-    tcase_add_loop_test(tcase, fair_locks_on_several_masters_are_refused, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(acl, .timeout_s = 90)

@@ -40,7 +40,7 @@ static struct status_look look(int64_t asked_ms, int64_t told_ms, int64_t master
     return (struct status_look){{master_us, asked_ms * MS, told_ms * MS}, told_ms * MS};
 }
 
-START_TEST(bounds_hold_wherever_clock_was_read_between_request_and_reply)
+TEST(facts, bounds_hold_wherever_clock_was_read_between_request_and_reply)
 {
     static const double rates[] = {0, 0.5, 0.99, 1, 1.01, 2};
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
@@ -61,9 +61,8 @@ START_TEST(bounds_hold_wherever_clock_was_read_between_request_and_reply)
         }
     }
 }
-END_TEST
 
-START_TEST(quick_answers_give_close_bounds)
+TEST(facts, quick_answers_give_close_bounds)
 {
     struct status_clock clock = {.rate.known = false};
     struct status_look first = look(0, 1, 500), last = look(1001, 1002, 1101 * 1000);
@@ -72,19 +71,17 @@ START_TEST(quick_answers_give_close_bounds)
     ck_assert(clock.offset_us.least >= 98999);
     ck_assert(clock.offset_us.most <= 100001);
 }
-END_TEST
 
-START_TEST(looks_at_one_instant_prove_nothing)
+TEST(facts, looks_at_one_instant_prove_nothing)
 {
     struct status_clock clock = {.rate.known = true};
     struct status_look first = look(0, 10, 0), last = look(10, 20, 0);
     status_clock_judge(&clock, &first, &last);
     ck_assert(!clock.rate.known);
 }
-END_TEST
 
 /* What the library measured beside two looks that say 1 to 3 ms and a rate of 0.9 to 1.1. */
-START_TEST(figures_of_library_make_bounds_closer_and_never_wrong)
+TEST(facts, figures_of_library_make_bounds_closer_and_never_wrong)
 {
     static const struct {
         int64_t offset_us, offset_by_us, ppm, ppm_by;
@@ -113,11 +110,10 @@ START_TEST(figures_of_library_make_bounds_closer_and_never_wrong)
         ck_assert_int_eq(clock.rate.known, i > 0);
     }
 }
-END_TEST
 
 /* ---- INFO ------------------------------------------------------------------------------- */
 
-START_TEST(numbers_are_read_and_nothing_else)
+TEST(facts, numbers_are_read_and_nothing_else)
 {
     static const char text[] = "# Clients\r\nconnected_clients:7\r\nmaxclients:10000\r\n"
                                "evicted_keys:12x\r\nxaof_enabled:1\r\naof_enabled:0";
@@ -129,7 +125,6 @@ START_TEST(numbers_are_read_and_nothing_else)
     ck_assert_int_eq(facts.evicted, -1);
     ck_assert_int_eq(facts.aof, 0);
 }
-END_TEST
 
 /* ---- clocks of real masters ------------------------------------------------------------- */
 
@@ -164,7 +159,7 @@ static const struct pace {
 #define PACES (int)(sizeof(paces) / sizeof(paces[0]))
 
 /* One of three masters; the locks of a majority are sound. */
-START_TEST(clock_that_runs_otherwise_is_named)
+TEST(times, clock_that_runs_otherwise_is_named, .rows = PACES)
 {
     const struct pace *pace = &paces[_i];
     struct mover mover = {.rate = pace->rate};
@@ -187,10 +182,9 @@ START_TEST(clock_that_runs_otherwise_is_named)
     masters_stop(masters);
     masters_stop(stepped);
 }
-END_TEST
 
 /* 0: an hour ahead; 1: behind; 2: a second, which is no matter, 3: but with a small max-ttl. */
-START_TEST(time_of_day_that_is_far_off_is_warning)
+TEST(times, time_of_day_that_is_far_off_is_warning, .rows = 4)
 {
     static const int64_t offs_s[] = {3600, -3600, 1, 1};
     bool warns = _i != 2;
@@ -215,10 +209,9 @@ START_TEST(time_of_day_that_is_far_off_is_warning)
     masters_stop(masters);
     masters_stop(right);
 }
-END_TEST
 
 /* Who sets the masters' clocks by it makes them wrong. */
-START_TEST(clock_of_this_machine_is_named_where_all_masters_differ)
+TEST(times, clock_of_this_machine_is_named_where_all_masters_differ, .rows = 2)
 {
     static const int64_t offs_s[] = {3600, -3600};
     volatile int64_t *step_ns;
@@ -231,11 +224,10 @@ START_TEST(clock_of_this_machine_is_named_where_all_masters_differ)
     program_free(program);
     masters_stop(masters);
 }
-END_TEST
 
 /* Each client that comes waits for max-ttl, however long they have run: that is no restart, and
  * no wait for it helps the next one. */
-START_TEST(clock_that_is_behind_its_start_is_named_with_its_remedy)
+TEST(times, clock_that_is_behind_its_start_is_named_with_its_remedy)
 {
     volatile int64_t *step_ns;
     masters = masters_start_stepped(3, &step_ns);
@@ -252,7 +244,6 @@ START_TEST(clock_that_is_behind_its_start_is_named_with_its_remedy)
     program_free(program);
     masters_stop(masters);
 }
-END_TEST
 
 /* Within half of a second: the machine may be busy. */
 static void expect_offset(double ms, double offset_s, const char *what)
@@ -261,7 +252,7 @@ static void expect_offset(double ms, double offset_s, const char *what)
                   ms);
 }
 
-START_TEST(offset_and_rate_are_told)
+TEST(times, offset_and_rate_are_told)
 {
     struct program *program = NULL;
     double value = 0;
@@ -294,10 +285,9 @@ START_TEST(offset_and_rate_are_told)
     program_free(program);
     masters_stop(masters);
 }
-END_TEST
 
 /* INFO tells the time, too: only the rate is not known. */
-START_TEST(offset_is_judged_where_time_may_not_be_asked_for)
+TEST(times, offset_is_judged_where_time_may_not_be_asked_for)
 {
     volatile int64_t *step_ns;
     masters = masters_start_stepped(1, &step_ns);
@@ -311,7 +301,6 @@ START_TEST(offset_is_judged_where_time_may_not_be_asked_for)
     program_free(program);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- what else is a warning -------------------------------------------------------------- */
 
@@ -321,7 +310,7 @@ static void set(unsigned node, const char *what, const char *value)
     ck_assert_msg(reply.type == '+', "%s %s: %s", what, value, reply.text);
 }
 
-START_TEST(keys_that_were_evicted_are_warning)
+TEST(masters, keys_that_were_evicted_are_warning)
 {
     set(1, "maxmemory-policy", "allkeys-lru");
     (void)master_do(masters, 1, "SET", "theirs", "kept", NULL);
@@ -338,9 +327,8 @@ START_TEST(keys_that_were_evicted_are_warning)
     cli_expect_check(program, 1, "memory", "ok", NULL, NULL);
     program_free(program);
 }
-END_TEST
 
-START_TEST(connections_that_run_out_are_warning)
+TEST(masters, connections_that_run_out_are_warning)
 {
     enum { IDLE = 34 }; /* and a few of status and of this test */
     int idle[IDLE];
@@ -354,10 +342,9 @@ START_TEST(connections_that_run_out_are_warning)
     for (int i = 0; i < IDLE; i++)
         close(idle[i]);
 }
-END_TEST
 
 /* They are there before the limit is: it holds for all that come. */
-START_TEST(master_whose_connections_are_used_up_is_not_down)
+TEST(masters, master_whose_connections_are_used_up_is_not_down)
 {
     enum { IDLE = 4 };
     int idle[IDLE];
@@ -380,7 +367,6 @@ START_TEST(master_whose_connections_are_used_up_is_not_down)
     for (int i = 0; i < IDLE; i++)
         close(idle[i]);
 }
-END_TEST
 
 static void list_with(const char *setting, const char *const urls[2])
 {
@@ -393,7 +379,7 @@ static void list_with(const char *setting, const char *const urls[2])
     setenv("REDLOCK_NODES", node_list_write(&list), 1);
 }
 
-START_TEST(masters_of_one_host_are_warning)
+TEST(masters, masters_of_one_host_are_warning)
 {
     static const char *const urls[] = {"redis://nowhere.invalid:7001",
                                        "redis://nowhere.invalid:7002"};
@@ -404,9 +390,8 @@ START_TEST(masters_of_one_host_are_warning)
     cli_expect_check(program, 4, "host", "warn", "same host as node 4", "Changing the list");
     program_free(program);
 }
-END_TEST
 
-START_TEST(master_that_forgets_is_warning_where_nothing_guards)
+TEST(masters, master_that_forgets_is_warning_where_nothing_guards)
 {
     list_with("guard off", NULL);
     struct program *program = cli_expect_status(CLI_FIT);
@@ -431,10 +416,9 @@ START_TEST(master_that_forgets_is_warning_where_nothing_guards)
     ck_assert(program_printed(program, "         disk: appendonly no\n"));
     program_free(program);
 }
-END_TEST
 
 /* More than half of the time for an answer goes by. */
-START_TEST(time_for_answers_that_is_short_is_warning)
+TEST(times, time_for_answers_that_is_short_is_warning)
 {
     static const struct fake_rule slow = {.match = "PING", .delay_ms = 300};
     struct fake *fakes[3];
@@ -449,7 +433,6 @@ START_TEST(time_for_answers_that_is_short_is_warning)
     program_free(program);
     fakes_stop(fakes, 3);
 }
-END_TEST
 
 static const struct untold {
     const char *denied, *check, *told;
@@ -460,7 +443,7 @@ static const struct untold {
 #define UNTOLD (int)(sizeof(untold) / sizeof(untold[0]))
 
 /* A user of the least rights may not ask for the time: that is no fault of the lock's. */
-START_TEST(what_master_does_not_tell_is_unknown)
+TEST(masters, what_master_does_not_tell_is_unknown, .rows = UNTOLD)
 {
     list_with("guard off", NULL);
     set(0, "appendonly", "yes");
@@ -470,10 +453,9 @@ START_TEST(what_master_does_not_tell_is_unknown)
     cli_expect_check(program, 0, untold[_i].told, "ok", NULL, NULL);
     program_free(program);
 }
-END_TEST
 
 /* A foreign name, and a Sentinel's. */
-START_TEST(sentinel_that_watches_is_warning)
+TEST(masters, sentinel_that_watches_is_warning)
 {
     static const struct {
         const char *name, *result;
@@ -493,7 +475,6 @@ START_TEST(sentinel_that_watches_is_warning)
         close(fd);
     }
 }
-END_TEST
 
 static int replicas_of(unsigned node)
 {
@@ -502,7 +483,7 @@ static int replicas_of(unsigned node)
     return at ? atoi(at + sizeof(field) - 1) : -1;
 }
 
-START_TEST(replica_that_is_attached_is_warning)
+TEST(masters, replica_that_is_attached_is_warning)
 {
     struct masters *replica = masters_start(1, NULL);
     char port[16];
@@ -515,7 +496,6 @@ START_TEST(replica_that_is_attached_is_warning)
     program_free(program);
     masters_stop(replica);
 }
-END_TEST
 
 /* ---- certificates for fencing tokens ---------------------------------------------------- */
 
@@ -528,7 +508,7 @@ static void strict_masters(void)
 }
 
 /* The first to look may be the one that certifies it. */
-START_TEST(certified_master_is_told)
+TEST(masters, certified_master_is_told)
 {
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "fencing", "none", NULL, NULL); /* `fencing clock` */
@@ -541,10 +521,9 @@ START_TEST(certified_master_is_told)
         cli_expect_check(program, i, "fencing", "ok", NULL, NULL);
     program_free(program);
 }
-END_TEST
 
 /* Of three, one that is left certifies none. */
-START_TEST(master_without_certificate_is_warning_until_operator_gives_one)
+TEST(masters, master_without_certificate_is_warning_until_operator_gives_one)
 {
     strict_masters();
     for (unsigned i = 0; i < 2; i++)
@@ -559,10 +538,9 @@ START_TEST(master_without_certificate_is_warning_until_operator_gives_one)
     cli_expect_check(program, 0, "fencing", "ok", NULL, NULL);
     program_free(program);
 }
-END_TEST
 
 /* The one that is left has two names: that makes it no majority. */
-START_TEST(server_of_two_names_certifies_as_one)
+TEST(masters, server_of_two_names_certifies_as_one)
 {
     struct node_list list = {.len = 0};
     strict_masters();
@@ -578,10 +556,9 @@ START_TEST(server_of_two_names_certifies_as_one)
     cli_expect_check(program, 2, "fencing", "warn", "it was emptied", "--tokens-above");
     program_free(program);
 }
-END_TEST
 
 /* What comes behind is asked all the same. */
-START_TEST(certificate_that_can_not_be_read_is_warning)
+TEST(masters, certificate_that_can_not_be_read_is_warning)
 {
     strict_masters();
     (void)master_do(masters, 1, "ACL", "SETUSER", "default", "resetkeys", "~redlock:probe*",
@@ -593,9 +570,8 @@ START_TEST(certificate_that_can_not_be_read_is_warning)
     cli_expect_check(program, 1, "lists", "ok", NULL, NULL);
     program_free(program);
 }
-END_TEST
 
-START_TEST(certificate_is_looked_at_in_its_own_database)
+TEST(masters, certificate_is_looked_at_in_its_own_database)
 {
     struct node_list list = {.len = 0};
     node_list_line(&list, STRICT);
@@ -608,10 +584,9 @@ START_TEST(certificate_is_looked_at_in_its_own_database)
     program_free(program);
     ck_assert(!master_has(masters, 0, RL_FENCING_KEY)); /* in database 0 */
 }
-END_TEST
 
 /* All vote, and for long enough, but two of them give no fencing token. */
-START_TEST(wait_is_over_when_all_are_certified)
+TEST(masters, wait_is_over_when_all_are_certified)
 {
     struct program *program = NULL;
     strict_masters();
@@ -626,7 +601,6 @@ START_TEST(wait_is_over_when_all_are_certified)
         program_run(NULL, REDLOCK("init", "--tokens-above", "4000000000000000"), NULL), 0);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--wait", "1m"), NULL), CLI_FIT);
 }
-END_TEST
 
 /* ---- Prometheus ------------------------------------------------------------------------- */
 
@@ -652,7 +626,7 @@ static void expect_form(const char *text)
     ck_assert_str_eq(text, "");
 }
 
-START_TEST(metrics_tell_what_status_says)
+TEST(masters, metrics_tell_what_status_says)
 {
     struct program *program = NULL;
     char line[256];
@@ -685,9 +659,8 @@ START_TEST(metrics_tell_what_status_says)
     expect_metric(program, "\nredlock_fit 0\n");
     program_free(program);
 }
-END_TEST
 
-START_TEST(metrics_are_one_look_in_their_own_form)
+TEST(masters, metrics_are_one_look_in_their_own_form, .rows = 2)
 {
     static const char *const others[] = {"--json", "--watch"};
     struct program *program = NULL;
@@ -696,46 +669,6 @@ START_TEST(metrics_are_one_look_in_their_own_form)
     ck_assert(strstr(program_err(program), "--prometheus goes with neither") != NULL);
     program_free(program);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_assume");
-    TCase *pure = tcase_create("facts"), *real = tcase_create("masters");
-    TCase *clocks = tcase_create("times");
-    tcase_add_test(pure, bounds_hold_wherever_clock_was_read_between_request_and_reply);
-    tcase_add_test(pure, quick_answers_give_close_bounds);
-    tcase_add_test(pure, looks_at_one_instant_prove_nothing);
-    tcase_add_test(pure, figures_of_library_make_bounds_closer_and_never_wrong);
-    tcase_add_test(pure, numbers_are_read_and_nothing_else);
-    suite_add_tcase(suite, pure);
-    tcase_set_timeout(clocks, 90);
-    tcase_add_loop_test(clocks, clock_that_runs_otherwise_is_named, 0, PACES);
-    tcase_add_loop_test(clocks, time_of_day_that_is_far_off_is_warning, 0, 4);
-    tcase_add_loop_test(clocks, clock_of_this_machine_is_named_where_all_masters_differ, 0, 2);
-    tcase_add_test(clocks, clock_that_is_behind_its_start_is_named_with_its_remedy);
-    tcase_add_test(clocks, offset_and_rate_are_told);
-    tcase_add_test(clocks, offset_is_judged_where_time_may_not_be_asked_for);
-    tcase_add_test(clocks, time_for_answers_that_is_short_is_warning);
-    suite_add_tcase(suite, clocks);
-    tcase_set_timeout(real, 90);
-    tcase_add_checked_fixture(real, start, stop);
-    tcase_add_test(real, keys_that_were_evicted_are_warning);
-    tcase_add_test(real, connections_that_run_out_are_warning);
-    tcase_add_test(real, master_whose_connections_are_used_up_is_not_down);
-    tcase_add_test(real, masters_of_one_host_are_warning);
-    tcase_add_test(real, master_that_forgets_is_warning_where_nothing_guards);
-    tcase_add_loop_test(real, what_master_does_not_tell_is_unknown, 0, UNTOLD);
-    tcase_add_test(real, sentinel_that_watches_is_warning);
-    tcase_add_test(real, replica_that_is_attached_is_warning);
-    tcase_add_test(real, certified_master_is_told);
-    tcase_add_test(real, master_without_certificate_is_warning_until_operator_gives_one);
-    tcase_add_test(real, server_of_two_names_certifies_as_one);
-    tcase_add_test(real, certificate_that_can_not_be_read_is_warning);
-    tcase_add_test(real, certificate_is_looked_at_in_its_own_database);
-    tcase_add_test(real, wait_is_over_when_all_are_certified);
-    tcase_add_test(real, metrics_tell_what_status_says);
-    tcase_add_loop_test(real, metrics_are_one_look_in_their_own_form, 0, 2);
-    suite_add_tcase(suite, real);
-    return suite_run(suite);
-}
+CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)
+CASE(times, .timeout_s = 90)

@@ -76,7 +76,7 @@ static void expect_two_holders_behind_gate(redlock_lock *held)
     redlock_close(client);
 }
 
-START_TEST(gate_is_shut_for_user_who_may_not_list_clients)
+TEST(masters, gate_is_shut_for_user_who_may_not_list_clients)
 {
     redlock_lock *held = NULL;
     struct program *program = NULL;
@@ -92,7 +92,6 @@ START_TEST(gate_is_shut_for_user_who_may_not_list_clients)
     expect_two_holders_behind_gate(held);
     redlock_close(old);
 }
-END_TEST
 
 /* So many connections as to be more than any other test has. */
 static void crowd(int fds[CROWD], unsigned node)
@@ -105,7 +104,7 @@ static void crowd(int fds[CROWD], unsigned node)
         fds[i] = master_connect_as(masters, node, "x", 1);
 }
 
-START_TEST(gate_sees_client_of_former_list_among_many_connections)
+TEST(masters, gate_sees_client_of_former_list_among_many_connections)
 {
     static int fds[CROWD];
     redlock_lock *held = NULL;
@@ -124,7 +123,6 @@ START_TEST(gate_sees_client_of_former_list_among_many_connections)
         close(fds[i]);
     redlock_close(old);
 }
-END_TEST
 
 /* ---- each right that is missing ----------------------------------------------------------- */
 
@@ -149,7 +147,7 @@ static void expect_metric(const char *line)
     program_free(program);
 }
 
-START_TEST(what_is_not_told_is_unknown_and_no_fault)
+TEST(masters, what_is_not_told_is_unknown_and_no_fault, .rows = RIGHTS)
 {
     const struct right *right = &rights[_i];
     bool known = strcmp(right->lists, "alike") == 0;
@@ -169,10 +167,9 @@ START_TEST(what_is_not_told_is_unknown_and_no_fault)
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("status", "--wait", "10s", "--allow-unknown"), NULL), CLI_FIT);
 }
-END_TEST
 
 /* Those that are shown are seen all the same. */
-START_TEST(client_of_another_list_is_told_beside_what_is_unknown)
+TEST(masters, client_of_another_list_is_told_beside_what_is_unknown)
 {
     redlock_lock *held = NULL;
     struct program *program = NULL;
@@ -190,9 +187,8 @@ START_TEST(client_of_another_list_is_told_beside_what_is_unknown)
     ck_assert_int_eq(gate("10s", NULL), UNKNOWN); /* and waiting for the rest is in vain */
     redlock_close(old);
 }
-END_TEST
 
-START_TEST(rights_that_gate_needs_are_said_beside_those_of_locks)
+TEST(masters, rights_that_gate_needs_are_said_beside_those_of_locks)
 {
     struct program *program = NULL;
     setenv("REDLOCK_NODES", list_of(3, "", SETTINGS), 1);
@@ -206,19 +202,5 @@ START_TEST(rights_that_gate_needs_are_said_beside_those_of_locks)
     ck_assert_str_eq(program_err(program), "");
     program_free(program);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_blind");
-    TCase *real = tcase_create("masters");
-    tcase_set_timeout(real, 90);
-    tcase_add_checked_fixture(real, start, stop);
-    tcase_add_test(real, gate_is_shut_for_user_who_may_not_list_clients);
-    tcase_add_test(real, gate_sees_client_of_former_list_among_many_connections);
-    tcase_add_loop_test(real, what_is_not_told_is_unknown_and_no_fault, 0, RIGHTS);
-    tcase_add_test(real, client_of_another_list_is_told_beside_what_is_unknown);
-    tcase_add_test(real, rights_that_gate_needs_are_said_beside_those_of_locks);
-    suite_add_tcase(suite, real);
-    return suite_run(suite);
-}
+CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)

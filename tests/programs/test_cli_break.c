@@ -46,7 +46,7 @@ static bool gone(const char *name)
 
 /* ---- at once ---------------------------------------------------------------------------- */
 
-START_TEST(stuck_lock_is_shown_and_deleted)
+TEST(break, stuck_lock_is_shown_and_deleted)
 {
     static const char *const kinds[][2] = {{"plain", NULL},
                                            {"reentrant", "--reentrant"},
@@ -69,9 +69,8 @@ START_TEST(stuck_lock_is_shown_and_deleted)
     ck_assert_str_eq(program_out(program), "'stuck': free, there is nothing to break\n");
     program_free(program);
 }
-END_TEST
 
-START_TEST(json_tells_holder_and_result)
+TEST(break, json_tells_holder_and_result)
 {
     program_free(RUN(0, "lock", "--ttl", "20s", "stuck"));
     ck_assert_uint_ge(left("stuck"), 3);
@@ -97,9 +96,8 @@ START_TEST(json_tells_holder_and_result)
     cli_expect_json(program, "exit_status", "0");
     program_free(program);
 }
-END_TEST
 
-START_TEST(without_terminal_it_wants_to_be_told_yes)
+TEST(break, without_terminal_it_wants_to_be_told_yes)
 {
     set_all("stuck", "x");
     for (unsigned i = 0; i < 5; i++)
@@ -111,9 +109,8 @@ START_TEST(without_terminal_it_wants_to_be_told_yes)
     ck_assert_uint_eq(left("stuck"), 5);
     program_free(RUN(0, "break", "--yes", "stuck"));
 }
-END_TEST
 
-START_TEST(lock_without_ttl_is_deleted_only_where_that_is_said)
+TEST(break, lock_without_ttl_is_deleted_only_where_that_is_said)
 {
     set_all("by:hand", "me");
     struct program *program = RUN(65, "break", "--yes", "by:hand");
@@ -134,9 +131,8 @@ START_TEST(lock_without_ttl_is_deleted_only_where_that_is_said)
     for (unsigned i = 0; i < 5; i++)
         (void)master_do(cli_masters, i, "DEL", "some:list", NULL);
 }
-END_TEST
 
-START_TEST(name_that_is_another_locks_key_is_refused)
+TEST(break, name_that_is_another_locks_key_is_refused)
 {
     static const char *const verbs[] = {"break", "inspect", "lock"};
     for (unsigned i = 0; i < 3; i++) {
@@ -146,9 +142,8 @@ START_TEST(name_that_is_another_locks_key_is_refused)
         program_free(program);
     }
 }
-END_TEST
 
-START_TEST(minority_is_no_reason_to_delete)
+TEST(minority, minority_is_no_reason_to_delete)
 {
     set_all("stuck", "me");
     for (unsigned i = 0; i < 3; i++)
@@ -159,7 +154,6 @@ START_TEST(minority_is_no_reason_to_delete)
     program_free(program);
     ck_assert_uint_eq(left("stuck"), 2);
 }
-END_TEST
 
 static void rights_of_all(const char *right)
 {
@@ -168,7 +162,7 @@ static void rights_of_all(const char *right)
 }
 
 /* To look, and to delete: whichever is missing is named. */
-START_TEST(missing_right_is_named)
+TEST(minority, missing_right_is_named)
 {
     set_all("stuck", "me");
     rights_of_all("-pttl");
@@ -186,7 +180,6 @@ START_TEST(missing_right_is_named)
     rights_of_all("+del");
     ck_assert_uint_eq(left("stuck"), 5);
 }
-END_TEST
 
 /* ---- at a terminal ---------------------------------------------------------------------- */
 
@@ -294,34 +287,13 @@ static int (*const answers[])(void *) = {
     lock_that_has_ended_is_free,
 };
 
-START_TEST(it_asks_at_terminal)
+TEST(break, it_asks_at_terminal, .rows = ROWS(answers))
 {
     /* A line of this file, where it went wrong. */
     ck_assert_int_eq(child_run(answers[_i], NULL, 40000), 0);
     for (unsigned i = 0; i < 5; i++)
         (void)master_do(cli_masters, i, "DEL", "stuck", NULL);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_break");
-    TCase *tcase = tcase_create("break");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_unchecked_fixture(tcase, cli_rig_start, cli_rig_stop);
-    tcase_add_test(tcase, stuck_lock_is_shown_and_deleted);
-    tcase_add_test(tcase, json_tells_holder_and_result);
-    tcase_add_test(tcase, without_terminal_it_wants_to_be_told_yes);
-    tcase_add_test(tcase, lock_without_ttl_is_deleted_only_where_that_is_said);
-    tcase_add_test(tcase, name_that_is_another_locks_key_is_refused);
-    tcase_add_loop_test(tcase, it_asks_at_terminal, 0,
-                        (int)(sizeof(answers) / sizeof(answers[0])));
-    suite_add_tcase(suite, tcase);
-    TCase *few = tcase_create("minority");
-    tcase_set_timeout(few, 120);
-    tcase_add_checked_fixture(few, cli_rig_start, cli_rig_stop);
-    tcase_add_test(few, missing_right_is_named);
-    tcase_add_test(few, minority_is_no_reason_to_delete);
-    suite_add_tcase(suite, few);
-    return suite_run(suite);
-}
+CASE(break, .timeout_s = 120, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)
+CASE(minority, .timeout_s = 120, .set_up = cli_rig_start, .tear_down = cli_rig_stop)

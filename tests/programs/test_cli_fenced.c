@@ -66,7 +66,7 @@ static const struct {
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-START_TEST(tokens_of_commands_grow)
+TEST(fenced, tokens_of_commands_grow, .rows = 2 * KINDS)
 {
     const char *option = kinds[_i / 2].option, *second = kinds[_i / 2].second;
     unsigned long long before = 0;
@@ -86,10 +86,9 @@ START_TEST(tokens_of_commands_grow)
         before = token;
     }
 }
-END_TEST
 
 /* Of several names it is above those of each. */
-START_TEST(token_of_several_names_is_above_that_of_each)
+TEST(fenced, token_of_several_names_is_above_that_of_each, .rows = 2)
 {
     cli_choose(_i == 0, CLI_PATIENT);
     unsigned long long one =
@@ -103,10 +102,9 @@ START_TEST(token_of_several_names_is_above_that_of_each)
     ck_assert_uint_gt(run_token(REDLOCK("run", "--fenced", "each:1", "--", "sh", "-c", SAY)),
                       both);
 }
-END_TEST
 
 /* A variable of the caller's is replaced, or taken away. */
-START_TEST(command_never_has_token_of_another_lock)
+TEST(fenced, command_never_has_token_of_another_lock)
 {
     static const char *const environment[] = {"REDLOCK_FENCING_TOKEN=stale", NULL};
     struct program_how how = {.environment = environment};
@@ -123,10 +121,9 @@ START_TEST(command_never_has_token_of_another_lock)
     ck_assert_ptr_null(strstr(program_out(program), "stale\n"));
     program_free(program);
 }
-END_TEST
 
 /* Each run under a run tells the token of its own lock, or none. */
-START_TEST(nested_run_has_token_of_its_own)
+TEST(fenced, nested_run_has_token_of_its_own, .rows = 3)
 {
     static const struct {
         const char *outer, *inner;
@@ -155,7 +152,6 @@ START_TEST(nested_run_has_token_of_its_own)
     (void)(nests[_i].has_inner && token_in(inner));
     program_free(program);
 }
-END_TEST
 
 /* ---- what is refused -------------------------------------------------------------------- */
 
@@ -167,7 +163,7 @@ static const char *const refused[][8] = {
 enum { REFUSED = sizeof(refused) / sizeof(refused[0]) };
 
 /* Before anything is asked: not even the node list is looked for. */
-START_TEST(reader_has_no_token_and_is_told_at_once)
+TEST(fenced, reader_has_no_token_and_is_told_at_once, .rows = REFUSED)
 {
     const char *argv[12] = {program_redlock(), "-n", "/nonexistent"};
     struct program *program = NULL;
@@ -179,9 +175,8 @@ START_TEST(reader_has_no_token_and_is_told_at_once)
     ck_assert_str_eq(program_out(program), "");
     program_free(program);
 }
-END_TEST
 
-START_TEST(only_what_takes_locks_is_fenced)
+TEST(fenced, only_what_takes_locks_is_fenced, .rows = 4)
 {
     static const char *const verbs[] = {"extend", "release", "inspect", "break"};
     struct program *program = NULL;
@@ -189,7 +184,6 @@ START_TEST(only_what_takes_locks_is_fenced)
     ck_assert_ptr_nonnull(strstr(program_err(program), "has no option --fenced"));
     program_free(program);
 }
-END_TEST
 
 /* ---- JSON ------------------------------------------------------------------------------- */
 
@@ -203,7 +197,7 @@ static struct program *object(const char *const argv[], int status)
 }
 
 /* The handle keeps the token, whatever becomes of an extension. */
-START_TEST(handle_keeps_token)
+TEST(fenced, handle_keeps_token, .rows = 2)
 {
     char handle[REDLOCK_HANDLE_MAX], longer[REDLOCK_HANDLE_MAX];
     cli_choose(_i == 0, CLI_PATIENT);
@@ -233,10 +227,9 @@ START_TEST(handle_keeps_token)
     expect_no_token(program_out(program));
     program_free(program);
 }
-END_TEST
 
 /* Whatever becomes of the command: its lock was had. */
-START_TEST(run_tells_token_however_it_ended)
+TEST(fenced, run_tells_token_however_it_ended, .rows = 3)
 {
     static const struct {
         const char *script;
@@ -263,9 +256,8 @@ START_TEST(run_tells_token_however_it_ended)
     expect_no_token(program_err(program));
     program_free(program);
 }
-END_TEST
 
-START_TEST(reader_that_is_refused_is_object_too)
+TEST(fenced, reader_that_is_refused_is_object_too)
 {
     struct program *program =
         object(REDLOCK("lock", "--fenced", "--shared", "--json", "x"), 64);
@@ -273,10 +265,9 @@ START_TEST(reader_that_is_refused_is_object_too)
     expect_no_token(program_out(program));
     program_free(program);
 }
-END_TEST
 
 /* The last, for it kills masters. */
-START_TEST(token_is_told_where_extension_has_no_quorum)
+TEST(fenced, token_is_told_where_extension_has_no_quorum)
 {
     char handle[REDLOCK_HANDLE_MAX];
     struct program *program =
@@ -290,24 +281,6 @@ START_TEST(token_is_told_where_extension_has_no_quorum)
     ck_assert_uint_eq(json_token(program_out(program)), token);
     program_free(program);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_fenced");
-    TCase *tests = tcase_create("fenced");
-    tcase_set_timeout(tests, 60);
-    tcase_add_unchecked_fixture(tests, cli_rig_start_with_lone, cli_rig_stop);
-    tcase_add_loop_test(tests, tokens_of_commands_grow, 0, 2 * KINDS);
-    tcase_add_loop_test(tests, token_of_several_names_is_above_that_of_each, 0, 2);
-    tcase_add_test(tests, command_never_has_token_of_another_lock);
-    tcase_add_loop_test(tests, nested_run_has_token_of_its_own, 0, 3);
-    tcase_add_loop_test(tests, reader_has_no_token_and_is_told_at_once, 0, REFUSED);
-    tcase_add_loop_test(tests, only_what_takes_locks_is_fenced, 0, 4);
-    tcase_add_loop_test(tests, handle_keeps_token, 0, 2);
-    tcase_add_loop_test(tests, run_tells_token_however_it_ended, 0, 3);
-    tcase_add_test(tests, reader_that_is_refused_is_object_too);
-    tcase_add_test(tests, token_is_told_where_extension_has_no_quorum);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(fenced,
+     .timeout_s = 60, .set_up_once = cli_rig_start_with_lone, .tear_down_once = cli_rig_stop)

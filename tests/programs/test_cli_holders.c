@@ -88,7 +88,7 @@ static void expect_process(const char *name, const struct program *holder)
 static const char *const options[] = {"", "--reentrant", "--shared", "--exclusive", "--fair"};
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 
-START_TEST(holder_of_each_kind_has_host_and_process)
+TEST(kinds, holder_of_each_kind_has_host_and_process, .rows = 2 * OPTIONS)
 {
     const char *option = options[_i / 2];
     bool one = _i % 2 == 0;
@@ -101,10 +101,9 @@ START_TEST(holder_of_each_kind_has_host_and_process)
     expect_process(name, holder);
     program_free(holder);
 }
-END_TEST
 
 /* Linux allows 64 bytes. Without the right to change it there is nothing to test. */
-START_TEST(long_host_name_is_cut)
+TEST(kinds, long_host_name_is_cut)
 {
     static const char name[] =
         "worker-7c9d5f6b8-x2x4z-in-a-rather-long-deployment-of-the-shop-1";
@@ -116,9 +115,8 @@ START_TEST(long_host_name_is_cut)
     expect_process("long:host", holder);
     program_free(holder);
 }
-END_TEST
 
-START_TEST(each_of_several_readers_has_its_own)
+TEST(kinds, each_of_several_readers_has_its_own, .rows = 2)
 {
     const char *name = _i == 0 ? "read:by:two" : "read:on:five";
     cli_choose(_i == 0, CLI_PATIENT);
@@ -139,10 +137,9 @@ START_TEST(each_of_several_readers_has_its_own)
     program_free(one);
     program_free(two);
 }
-END_TEST
 
 /* It was taken by a process that is gone, or by another's client. */
-START_TEST(holder_without_connection_is_unknown)
+TEST(kinds, holder_without_connection_is_unknown)
 {
     cli_choose(true, CLI_PATIENT);
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--reentrant", "gone"), NULL), 0);
@@ -161,9 +158,8 @@ START_TEST(holder_without_connection_is_unknown)
         expect_unknown("foreign");
     }
 }
-END_TEST
 
-START_TEST(client_name_stands_for_host_and_process)
+TEST(kinds, client_name_stands_for_host_and_process)
 {
     setenv("REDLOCK_NODES", masters_file(cli_lone, CLI_PATIENT "client-name web@7\n"), 1);
     static const char *const names[] = {"named:0", "named:1"};
@@ -174,9 +170,8 @@ START_TEST(client_name_stands_for_host_and_process)
         program_free(holder);
     }
 }
-END_TEST
 
-START_TEST(break_names_holder_that_loses_lock)
+TEST(kinds, break_names_holder_that_loses_lock)
 {
     cli_choose(false, CLI_PATIENT);
     struct program *holder = cli_hold("--exclusive", "stuck"), *program = NULL;
@@ -193,11 +188,10 @@ START_TEST(break_names_holder_that_loses_lock)
     program_free(program);
     program_free(holder);
 }
-END_TEST
 
 /* ---- who is not told, and why ----------------------------------------------------------- */
 
-START_TEST(without_right_to_list_clients_it_is_unknown)
+TEST(kinds, without_right_to_list_clients_it_is_unknown, .rows = 2)
 {
     static const char *const denied[] = {"-client|list", "-info"};
     static const char *const words[] = {"client|list", "info"};
@@ -215,9 +209,8 @@ START_TEST(without_right_to_list_clients_it_is_unknown)
     expect_process("denied", holder);
     program_free(holder);
 }
-END_TEST
 
-START_TEST(holder_is_found_in_a_crowd)
+TEST(kinds, holder_is_found_in_a_crowd)
 {
     enum { CROWD = 2500 };
     static int crowd[CROWD];
@@ -239,7 +232,6 @@ START_TEST(holder_is_found_in_a_crowd)
         close(crowd[i]);
     program_free(holder);
 }
-END_TEST
 
 /* ---- what others say of themselves ------------------------------------------------------ */
 
@@ -255,7 +247,7 @@ static int named(const char *name)
     return master_connect_as(cli_lone, 0, name, strlen(name));
 }
 
-START_TEST(foreign_connections_name_does_no_harm)
+TEST(kinds, foreign_connections_name_does_no_harm)
 {
     cli_choose(true, CLI_PATIENT);
     put_lock("hostile");
@@ -279,9 +271,8 @@ START_TEST(foreign_connections_name_does_no_harm)
         close(fd);
     }
 }
-END_TEST
 
-START_TEST(names_that_contradict_each_other_tell_nothing)
+TEST(kinds, names_that_contradict_each_other_tell_nothing)
 {
     cli_choose(true, CLI_PATIENT);
     put_lock("disputed");
@@ -293,9 +284,8 @@ START_TEST(names_that_contradict_each_other_tell_nothing)
     close(same);
     close(one);
 }
-END_TEST
 
-START_TEST(name_that_no_reply_has_room_for_does_no_harm)
+TEST(kinds, name_that_no_reply_has_room_for_does_no_harm)
 {
     enum { LONG = 17000000 };
     cli_choose(true, CLI_PATIENT);
@@ -311,7 +301,6 @@ START_TEST(name_that_no_reply_has_room_for_does_no_harm)
     free(name);
     close(one);
 }
-END_TEST
 
 /* ---- what no real server says ----------------------------------------------------------- */
 
@@ -343,7 +332,7 @@ static struct fake *fake_with(long count, const char *lines)
     return fake;
 }
 
-START_TEST(clients_are_listed_up_to_bound)
+TEST(fakes, clients_are_listed_up_to_bound, .rows = 4)
 {
     static const long counts[] = {1, 32768, 32769, 99999999};
     struct fake *fake = fake_with(counts[_i], "id=1 name=redlock:h:1:" UUID " db=0\n");
@@ -354,9 +343,8 @@ START_TEST(clients_are_listed_up_to_bound)
     ck_assert_uint_eq(fake_count(fake, "CLIENT LIST*"), _i < 2);
     fake_stop(fake);
 }
-END_TEST
 
-START_TEST(bytes_of_server_are_printed_safely)
+TEST(fakes, bytes_of_server_are_printed_safely)
 {
     struct fake *fake =
         fake_with(1, "\n\nname\nid=1 name=redlock:e\x1b]0;x\x07\xfe:" UUID "\n name=");
@@ -370,16 +358,14 @@ START_TEST(bytes_of_server_are_printed_safely)
     program_free(program);
     fake_stop(fake);
 }
-END_TEST
 
-START_TEST(name_shows_no_password)
+TEST(fakes, name_shows_no_password)
 {
     struct fake *fake = fake_with(1, "id=1 name=redlock:" PASSWORD ":1:" UUID "\n");
     expect_holder("any", "***:1", NULL, NULL);
     expect_text("any", "\n  client ***:1, host and process unknown\n");
     fake_stop(fake);
 }
-END_TEST
 
 /* What may be said instead of an answer; or nothing may. */
 static const struct {
@@ -399,7 +385,7 @@ static const struct {
     {0, "CLIENT LIST*", "$99\r\nid=1", FAKE_SILENT},
 };
 
-START_TEST(server_that_answers_nonsense_does_no_harm)
+TEST(fakes, server_that_answers_nonsense_does_no_harm, .rows = ROWS(nonsense))
 {
     struct fake *fake = fake_with(1, "id=1 name=redlock:h:1:" UUID "\n");
     fake_rule(fake, &(struct fake_rule){.match = nonsense[_i].match,
@@ -413,33 +399,6 @@ START_TEST(server_that_answers_nonsense_does_no_harm)
     ck_assert_uint_gt(fake_count(fake, nonsense[_i].match), (unsigned)nonsense[_i].skip);
     fake_stop(fake);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_holders");
-    TCase *kinds = tcase_create("kinds");
-    tcase_set_timeout(kinds, 60);
-    tcase_add_unchecked_fixture(kinds, start, cli_rig_stop);
-    tcase_add_loop_test(kinds, holder_of_each_kind_has_host_and_process, 0, 2 * OPTIONS);
-    tcase_add_test(kinds, long_host_name_is_cut);
-    tcase_add_loop_test(kinds, each_of_several_readers_has_its_own, 0, 2);
-    tcase_add_test(kinds, holder_without_connection_is_unknown);
-    tcase_add_test(kinds, client_name_stands_for_host_and_process);
-    tcase_add_test(kinds, break_names_holder_that_loses_lock);
-    tcase_add_loop_test(kinds, without_right_to_list_clients_it_is_unknown, 0, 2);
-    tcase_add_test(kinds, holder_is_found_in_a_crowd);
-    tcase_add_test(kinds, foreign_connections_name_does_no_harm);
-    tcase_add_test(kinds, names_that_contradict_each_other_tell_nothing);
-    tcase_add_test(kinds, name_that_no_reply_has_room_for_does_no_harm);
-    suite_add_tcase(suite, kinds);
-    TCase *fakes = tcase_create("fakes");
-    tcase_set_timeout(fakes, 60);
-    tcase_add_loop_test(fakes, clients_are_listed_up_to_bound, 0, 4);
-    tcase_add_test(fakes, bytes_of_server_are_printed_safely);
-    tcase_add_test(fakes, name_shows_no_password);
-    tcase_add_loop_test(fakes, server_that_answers_nonsense_does_no_harm, 0,
-                        (int)(sizeof(nonsense) / sizeof(nonsense[0])));
-    suite_add_tcase(suite, fakes);
-    return suite_run(suite);
-}
+CASE(kinds, .timeout_s = 60, .set_up_once = start, .tear_down_once = cli_rig_stop)
+CASE(fakes, .timeout_s = 60)

@@ -54,7 +54,7 @@ static unsigned marked(void)
     return masters_with(masters, RL_MARKER_KEY);
 }
 
-START_TEST(new_masters_vote_at_once)
+TEST(init, new_masters_vote_at_once)
 {
     RUN(69, "lock", "--try", "name"); /* no quorum: they are quarantined now */
     for (unsigned i = 0; i < 3; i++)
@@ -65,14 +65,12 @@ START_TEST(new_masters_vote_at_once)
     RUN(0, "lock", "--try", "--ttl", "5s", "name");
     RUN(0, "status");
 }
-END_TEST
 
-START_TEST(second_init_changes_nothing)
+TEST(init, second_init_changes_nothing)
 {
     RUN(0, "init");
     EXPECT_TEXT(RUN(65, "init"), "has a marker already");
 }
-END_TEST
 
 static const char *const lists[] = {
     "guard marker\nmax-ttl 20s\n",
@@ -81,7 +79,7 @@ static const char *const lists[] = {
 };
 
 /* Whoever only looks leaves nothing that makes new masters look old. */
-START_TEST(look_at_new_masters_spoils_no_init)
+TEST(init, look_at_new_masters_spoils_no_init, .rows = 3)
 {
     use_list(lists[_i]);
     RUN(69, "status");
@@ -92,10 +90,9 @@ START_TEST(look_at_new_masters_spoils_no_init)
     RUN(0, "init");
     RUN(0, "lock", "--try", "--ttl", "5s", "name");
 }
-END_TEST
 
 /* The first who wants a lock begins the quarantine, as soon as it was found to be needed. */
-START_TEST(client_that_looked_first_begins_quarantine_when_it_wants_lock)
+TEST(init, client_that_looked_first_begins_quarantine_when_it_wants_lock)
 {
     redlock_lock *lock = NULL;
     redlock *client = client_open(getenv("REDLOCK_NODES"));
@@ -109,12 +106,11 @@ START_TEST(client_that_looked_first_begins_quarantine_when_it_wants_lock)
     EXPECT_TEXT(RUN(65, "init"), "has a marker already");
     redlock_close(client);
 }
-END_TEST
 
 enum { CROWD = 32 };
 
 /* They set marker and quarantine of the new one as soon as it answers. */
-START_TEST(replaced_master_is_marked_beside_clients_at_work)
+TEST(init, replaced_master_is_marked_beside_clients_at_work)
 {
     redlock *crowd[CROWD];
     RUN(0, "init");
@@ -136,10 +132,9 @@ START_TEST(replaced_master_is_marked_beside_clients_at_work)
     for (unsigned i = 0; i < CROWD; i++)
         redlock_close(crowd[i]);
 }
-END_TEST
 
 /* One marker is enough: these masters are not new, and the others have lost theirs. */
-START_TEST(marker_of_another_master_is_enough_to_refuse)
+TEST(init, marker_of_another_master_is_enough_to_refuse)
 {
     RUN(0, "init");
     master_do(masters, 0, "FLUSHALL", NULL);
@@ -147,29 +142,26 @@ START_TEST(marker_of_another_master_is_enough_to_refuse)
     EXPECT_TEXT(RUN(65, "init"), "has a marker already");
     ck_assert_uint_eq(marked(), 1);
 }
-END_TEST
 
-START_TEST(master_that_can_not_be_asked_is_enough_to_refuse)
+TEST(init, master_that_can_not_be_asked_is_enough_to_refuse)
 {
     master_kill(masters, 2);
     EXPECT_TEXT(RUN(69, "init"), "can't be asked");
     ck_assert_uint_eq(marked(), 0);
 }
-END_TEST
 
 static const char *const left_over[] = {RL_QUARANTINE_KEY, "orders:42"};
 static const char *const told[] = {"is quarantined", "has keys in this database"};
 
-START_TEST(what_stands_there_is_not_marked)
+TEST(init, what_stands_there_is_not_marked, .rows = 2)
 {
     master_do(masters, 1, "SET", left_over[_i], "1", "PX", "60000", NULL);
     EXPECT_TEXT(RUN(65, "init"), told[_i]);
     ck_assert(!master_has(masters, 1, RL_MARKER_KEY));
     ck_assert_uint_eq(marked(), 2);
 }
-END_TEST
 
-START_TEST(databases_are_told_apart)
+TEST(init, databases_are_told_apart)
 {
     struct node_list list = {.len = 0};
     node_list_line(&list, "guard marker");
@@ -180,7 +172,6 @@ START_TEST(databases_are_told_apart)
     ck_assert_uint_eq(marked(), 0); /* in database 0 */
     RUN(0, "lock", "--try", "name");
 }
-END_TEST
 
 static void expect_status(int expected, const char *part)
 {
@@ -190,7 +181,7 @@ static void expect_status(int expected, const char *part)
     program_free(program);
 }
 
-START_TEST(status_tells_of_quarantine)
+TEST(init, status_tells_of_quarantine)
 {
     RUN(0, "init");
     master_do(masters, 1, "FLUSHALL", NULL);
@@ -199,10 +190,9 @@ START_TEST(status_tells_of_quarantine)
     expect_status(1, "guard: votes in ");
     expect_status(1, "quarantined, because");
 }
-END_TEST
 
 /* Nobody else wants a lock of masters of which one has lost its marker. */
-START_TEST(wait_of_status_begins_quarantine_beside_marked_master)
+TEST(init, wait_of_status_begins_quarantine_beside_marked_master)
 {
     use_list("guard marker\nmax-ttl 1s\n");
     RUN(0, "init");
@@ -210,19 +200,17 @@ START_TEST(wait_of_status_begins_quarantine_beside_marked_master)
     RUN(0, "status", "--wait", "30s");
     ck_assert_uint_eq(marked(), 3);
 }
-END_TEST
 
-START_TEST(new_masters_are_told_of_init)
+TEST(init, new_masters_are_told_of_init)
 {
     expect_status(69, "if all masters were just made, run redlock init");
     ck_assert_uint_eq(marked(), 0);
     RUN(69, "lock", "--try", "name"); /* that is one which wants a lock */
     ck_assert_uint_eq(masters_with(masters, RL_QUARANTINE_KEY), 3);
 }
-END_TEST
 
 /* No time is named where none is known. */
-START_TEST(quarantine_by_hand_votes_at_no_time)
+TEST(init, quarantine_by_hand_votes_at_no_time)
 {
     RUN(0, "init");
     master_do(masters, 1, "SET", RL_QUARANTINE_KEY, "maintenance", NULL);
@@ -237,7 +225,6 @@ START_TEST(quarantine_by_hand_votes_at_no_time)
     ck_assert_msg(strstr(why, "2 vote in ") != NULL, "%s", why);
     ck_assert_msg(strstr(why, "2 vote in 0") == NULL, "%s", why);
 }
-END_TEST
 
 /* ---- fencing strict ------------------------------------------------------------------------
  */
@@ -250,7 +237,7 @@ static bool certified(unsigned node)
                    10) == 0;
 }
 
-START_TEST(new_masters_are_certified)
+TEST(init, new_masters_are_certified)
 {
     use_list("guard off\nfencing strict\n");
     RUN(69, FENCED_LOCK);
@@ -263,9 +250,8 @@ START_TEST(new_masters_are_certified)
     ck_assert(strncmp(first.text, other.text, sizeof("certified id")) != 0); /* of its loss */
     RUN(0, FENCED_LOCK);
 }
-END_TEST
 
-START_TEST(tokens_go_on_above_what_operator_says)
+TEST(init, tokens_go_on_above_what_operator_says)
 {
     use_list("guard off\nfencing strict\n");
     RUN(0, "init");
@@ -289,12 +275,11 @@ START_TEST(tokens_go_on_above_what_operator_says)
     use_list("guard off\n");
     EXPECT_TEXT(RUN(64, "init", "--tokens-above", "5"), "\"fencing strict\"");
 }
-END_TEST
 
 /* ---- a master in another one's place -------------------------------------------------------
  */
 
-START_TEST(replaced_master_is_marked_alone)
+TEST(init, replaced_master_is_marked_alone)
 {
     RUN(0, "init");
     master_restart(masters, 1, true);
@@ -305,10 +290,9 @@ START_TEST(replaced_master_is_marked_alone)
     ck_assert(!master_has(masters, 1, RL_QUARANTINE_KEY));
     EXPECT_TEXT(RUN(65, "init", "--replace", "2", "--yes"), "has a marker already");
 }
-END_TEST
 
 /* The others need not answer: the caller has been asked. */
-START_TEST(others_may_be_down_when_one_is_replaced)
+TEST(init, others_may_be_down_when_one_is_replaced)
 {
     RUN(0, "init");
     master_kill(masters, 0);
@@ -317,7 +301,6 @@ START_TEST(others_may_be_down_when_one_is_replaced)
     ck_assert(master_has(masters, 1, RL_MARKER_KEY));
     EXPECT_TEXT(RUN(69, "init", "--replace", "1", "--yes"), "can't be asked");
 }
-END_TEST
 
 static int it_asks(void *unused)
 {
@@ -338,16 +321,15 @@ static int it_asks(void *unused)
     return 0;
 }
 
-START_TEST(it_asks_at_terminal)
+TEST(init, it_asks_at_terminal)
 {
     ck_assert_int_eq(child_run(it_asks, NULL, 40000), 0);
 }
-END_TEST
 
 /* ---- the command line -----------------------------------------------------------------------
  */
 
-START_TEST(misuse_is_told)
+TEST(init, misuse_is_told)
 {
     EXPECT_TEXT(RUN(64, "init", "--replace", "4", "--yes"), "the list has 3 masters");
     EXPECT_TEXT(RUN(64, "init", "--replace", "0"), "counted from 1");
@@ -357,9 +339,8 @@ START_TEST(misuse_is_told)
     use_list("max-ttl 20s\n");
     EXPECT_TEXT(RUN(0, "init"), "does not say \"guard marker\"");
 }
-END_TEST
 
-START_TEST(json_tells_result)
+TEST(init, json_tells_result)
 {
     int status = program_run(NULL, REDLOCK("init", "--json"), &program);
     ck_assert_int_eq(status, 0);
@@ -371,34 +352,5 @@ START_TEST(json_tells_result)
     cli_expect_json(program, "error", NULL);
     program_free(program);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_init");
-    TCase *tests = tcase_create("init");
-    tcase_set_timeout(tests, 120);
-    tcase_add_checked_fixture(tests, start, stop);
-    tcase_add_test(tests, new_masters_vote_at_once);
-    tcase_add_loop_test(tests, look_at_new_masters_spoils_no_init, 0, 3);
-    tcase_add_test(tests, client_that_looked_first_begins_quarantine_when_it_wants_lock);
-    tcase_add_test(tests, replaced_master_is_marked_beside_clients_at_work);
-    tcase_add_test(tests, second_init_changes_nothing);
-    tcase_add_test(tests, marker_of_another_master_is_enough_to_refuse);
-    tcase_add_test(tests, master_that_can_not_be_asked_is_enough_to_refuse);
-    tcase_add_loop_test(tests, what_stands_there_is_not_marked, 0, 2);
-    tcase_add_test(tests, databases_are_told_apart);
-    tcase_add_test(tests, status_tells_of_quarantine);
-    tcase_add_test(tests, quarantine_by_hand_votes_at_no_time);
-    tcase_add_test(tests, wait_of_status_begins_quarantine_beside_marked_master);
-    tcase_add_test(tests, new_masters_are_told_of_init);
-    tcase_add_test(tests, new_masters_are_certified);
-    tcase_add_test(tests, tokens_go_on_above_what_operator_says);
-    tcase_add_test(tests, replaced_master_is_marked_alone);
-    tcase_add_test(tests, others_may_be_down_when_one_is_replaced);
-    tcase_add_test(tests, it_asks_at_terminal);
-    tcase_add_test(tests, misuse_is_told);
-    tcase_add_test(tests, json_tells_result);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(init, .timeout_s = 120, .set_up = start, .tear_down = stop)

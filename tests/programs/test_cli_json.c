@@ -28,7 +28,7 @@ static void expect_result(const char *const argv[], int status, const char *resu
     program_free(program);
 }
 
-START_TEST(every_outcome_of_lock_extend_and_release_is_object)
+TEST(json, every_outcome_of_lock_extend_and_release_is_object)
 {
     expect_result(REDLOCK("lock", "json:a", "--ttl", "20s", "--json"), 0, "acquired", "handle");
     const char *handle = cli_acquire("json:b", "20s");
@@ -43,7 +43,6 @@ START_TEST(every_outcome_of_lock_extend_and_release_is_object)
     expect_result(REDLOCK("release", handle, "--json"), 1, "expired", "name");
     expect_result(REDLOCK("extend", handle, "--json"), 1, "expired", "nodes");
 }
-END_TEST
 
 static const char *const wrong[][6] = {
     {"lock", "--json"},
@@ -57,15 +56,14 @@ static const char *const wrong[][6] = {
 };
 #define WRONG_COUNT (int)(sizeof(wrong) / sizeof(wrong[0]))
 
-START_TEST(wrong_line_is_object_too)
+TEST(json, wrong_line_is_object_too, .rows = WRONG_COUNT)
 {
     const char *argv[8] = {program_redlock()};
     memcpy(argv + 1, wrong[_i], sizeof(wrong[_i]));
     expect_result(argv, 64, "usage", NULL);
 }
-END_TEST
 
-START_TEST(node_list_that_is_not_there_is_object_too)
+TEST(json, node_list_that_is_not_there_is_object_too)
 {
     static const char *const verbs[][2] = {
         {"lock", "a"}, {"extend", "a"}, {"release", "a"}, {"inspect", "a"}, {"status", NULL}};
@@ -75,9 +73,8 @@ START_TEST(node_list_that_is_not_there_is_object_too)
         expect_result(argv, 78, "config", NULL);
     }
 }
-END_TEST
 
-START_TEST(run_tells_on_stderr_how_it_ended)
+TEST(json, run_tells_on_stderr_how_it_ended)
 {
     static const struct {
         const char *script;
@@ -113,9 +110,8 @@ START_TEST(run_tells_on_stderr_how_it_ended)
     ck_assert(strncmp(program_err(program), "{\"name\":\"json:run\",", 19) == 0);
     program_free(program);
 }
-END_TEST
 
-START_TEST(no_quorum_is_object_with_each_masters_word)
+TEST(json, no_quorum_is_object_with_each_masters_word)
 {
     const char *handle = cli_acquire("json:kept", "20s");
     for (unsigned i = 0; i < 3; i++)
@@ -124,19 +120,5 @@ START_TEST(no_quorum_is_object_with_each_masters_word)
     expect_result(REDLOCK("extend", handle, "--json"), 69, "no quorum", "validity_ms");
     expect_result(REDLOCK("release", handle, "--json"), 69, "unknown", "name");
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_json");
-    TCase *tests = tcase_create("json");
-    tcase_set_timeout(tests, 90);
-    tcase_add_checked_fixture(tests, cli_rig_start, cli_rig_stop);
-    tcase_add_test(tests, every_outcome_of_lock_extend_and_release_is_object);
-    tcase_add_loop_test(tests, wrong_line_is_object_too, 0, WRONG_COUNT);
-    tcase_add_test(tests, node_list_that_is_not_there_is_object_too);
-    tcase_add_test(tests, run_tells_on_stderr_how_it_ended);
-    tcase_add_test(tests, no_quorum_is_object_with_each_masters_word);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(json, .timeout_s = 90, .set_up = cli_rig_start, .tear_down = cli_rig_stop)

@@ -95,7 +95,7 @@ static const struct {
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* Taken, seen, extended and released by handles, which know what they stand for. */
-START_TEST(lock_of_each_kind_has_life_by_handles)
+TEST(kinds, lock_of_each_kind_has_life_by_handles, .rows = 2 * KINDS)
 {
     const char *option = kinds[_i / 2].option;
     if (_i % 2 && kinds[_i / 2].one_only)
@@ -123,10 +123,9 @@ START_TEST(lock_of_each_kind_has_life_by_handles)
     ck_assert_int_eq(RUN("release", handle), 1);
     expect_inspect("lived", "verdict", "free");
 }
-END_TEST
 
 /* The same owner has it as often as it takes it, from any process; nobody else has it. */
-START_TEST(owner_takes_it_again_and_others_do_not)
+TEST(kinds, owner_takes_it_again_and_others_do_not, .rows = 2)
 {
     cli_choose(_i == 0, CLI_PATIENT);
     const char *first = TAKE("--reentrant", "--owner", "me", "again");
@@ -141,9 +140,8 @@ START_TEST(owner_takes_it_again_and_others_do_not)
     ck_assert_int_eq(RUN("release", second), 0);
     ck_assert_int_eq(RUN("release", TAKE("--reentrant", "again")), 0);
 }
-END_TEST
 
-START_TEST(readers_share_and_writer_does_not)
+TEST(kinds, readers_share_and_writer_does_not, .rows = 2)
 {
     cli_choose(_i == 0, CLI_PATIENT);
     const char *one = TAKE("--shared", "--owner", "a", "both");
@@ -167,11 +165,10 @@ START_TEST(readers_share_and_writer_does_not)
     ck_assert_int_eq(RUN("release", TAKE("--shared", "--owner", "b", "both")), 0);
     ck_assert_int_eq(RUN("release", reads), 0);
 }
-END_TEST
 
 /* ---- what can't be ---------------------------------------------------------------------- */
 
-START_TEST(reader_is_told_at_once_that_it_cant_become_writer)
+TEST(kinds, reader_is_told_at_once_that_it_cant_become_writer, .rows = 2)
 {
     cli_choose(_i == 0, CLI_PATIENT);
     const char *handle = TAKE("--shared", "--owner", "me", "upgraded");
@@ -180,10 +177,9 @@ START_TEST(reader_is_told_at_once_that_it_cant_become_writer)
                  65, "a reader can't become the writer");
     ck_assert_int_eq(RUN("release", handle), 0);
 }
-END_TEST
 
 /* Both kinds are named, and nothing is touched. */
-START_TEST(another_kind_is_told_at_once)
+TEST(kinds, another_kind_is_told_at_once, .rows = 2)
 {
     struct masters *all = cli_choose(_i == 0, CLI_PATIENT);
     const char *handle = TAKE("--reentrant", "--owner", "me", "kind");
@@ -205,18 +201,16 @@ START_TEST(another_kind_is_told_at_once)
     for (unsigned i = 0; i < all->n; i++)
         ck_assert_int_eq(master_do(all, i, "DEL", "kind", NULL).number, 1);
 }
-END_TEST
 
-START_TEST(fair_lock_of_five_masters_is_wrong_usage)
+TEST(kinds, fair_lock_of_five_masters_is_wrong_usage)
 {
     cli_choose(false, CLI_PATIENT);
     expect_error(REDLOCK("lock", "--fair", "unfair"), 64, "a fair lock is not possible on 5");
 }
-END_TEST
 
 /* ---- several names ---------------------------------------------------------------------- */
 
-START_TEST(several_names_are_taken_all_or_none)
+TEST(kinds, several_names_are_taken_all_or_none, .rows = 2)
 {
     struct masters *all = cli_choose(_i == 0, CLI_PATIENT);
     struct program *program = NULL;
@@ -242,7 +236,6 @@ START_TEST(several_names_are_taken_all_or_none)
     expect_error(REDLOCK("release", handle), 1, "'a' and the others: ");
     ck_assert_int_eq(RUN("release", TAKE("b", "c")), 0);
 }
-END_TEST
 
 /* ---- looking ---------------------------------------------------------------------------- */
 
@@ -262,7 +255,7 @@ static const char *take_everywhere(const char *owner, long long members)
 }
 
 /* What masters do not agree on is told master by master. */
-START_TEST(masters_that_differ_are_told_apart)
+TEST(kinds, masters_that_differ_are_told_apart)
 {
     cli_choose(false, CLI_PATIENT);
     const char *one = take_everywhere("a", 1);
@@ -284,9 +277,8 @@ START_TEST(masters_that_differ_are_told_apart)
     (void)RUN("release", one);
     (void)RUN("release", two);
 }
-END_TEST
 
-START_TEST(owner_that_is_asked_for_is_first)
+TEST(kinds, owner_that_is_asked_for_is_first)
 {
     struct masters *all = cli_choose(true, CLI_PATIENT);
     char owner[16], lease[64];
@@ -309,9 +301,8 @@ START_TEST(owner_that_is_asked_for_is_first)
     program_free(program);
     (void)master_do(all, 0, "DEL", "crowd", NULL);
 }
-END_TEST
 
-START_TEST(hostile_owners_are_printed_safely)
+TEST(kinds, hostile_owners_are_printed_safely)
 {
     struct masters *all = cli_choose(true, CLI_PATIENT);
     (void)master_do(all, 0, "HSET", "evil", "e\x1b]0;x\x07\n\"\xfe", "1", NULL);
@@ -324,24 +315,6 @@ START_TEST(hostile_owners_are_printed_safely)
     expect_inspect("evil", "holders.0.owner_hex", "651b5d303b78070a22fe");
     (void)master_do(all, 0, "DEL", "evil", NULL);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_kinds");
-    TCase *tcase = tcase_create("kinds");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_unchecked_fixture(tcase, cli_rig_start_with_lone, cli_rig_stop);
-    tcase_add_loop_test(tcase, lock_of_each_kind_has_life_by_handles, 0, 2 * KINDS);
-    tcase_add_loop_test(tcase, owner_takes_it_again_and_others_do_not, 0, 2);
-    tcase_add_loop_test(tcase, readers_share_and_writer_does_not, 0, 2);
-    tcase_add_loop_test(tcase, reader_is_told_at_once_that_it_cant_become_writer, 0, 2);
-    tcase_add_loop_test(tcase, another_kind_is_told_at_once, 0, 2);
-    tcase_add_test(tcase, fair_lock_of_five_masters_is_wrong_usage);
-    tcase_add_loop_test(tcase, several_names_are_taken_all_or_none, 0, 2);
-    tcase_add_test(tcase, masters_that_differ_are_told_apart);
-    tcase_add_test(tcase, owner_that_is_asked_for_is_first);
-    tcase_add_test(tcase, hostile_owners_are_printed_safely);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(kinds,
+     .timeout_s = 60, .set_up_once = cli_rig_start_with_lone, .tear_down_once = cli_rig_stop)

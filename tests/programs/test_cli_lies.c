@@ -43,7 +43,7 @@ static const struct {
 enum { ASKED = sizeof(asked) / sizeof(asked[0]) };
 
 /* As many masters, each with a lie of its own. */
-START_TEST(lie_ends_no_program)
+TEST(cli_lies, lie_ends_no_program, .rows = ASKED)
 {
     struct fake *fakes[LIES];
     struct node_list list;
@@ -76,14 +76,5 @@ START_TEST(lie_ends_no_program)
         fake_stop(fakes[i]);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_lies");
-    TCase *tests = tcase_create("cli_lies");
-    tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, lie_ends_no_program, 0, ASKED);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(cli_lies, .timeout_s = 120)

@@ -71,7 +71,7 @@ static void expect_lists(const char *result, const char *reason)
     expect_remedy(result, reason, reason ? "give all clients one list" : NULL);
 }
 
-START_TEST(client_with_same_list_is_as_it_should_be)
+TEST(masters, client_with_same_list_is_as_it_should_be)
 {
     start_list("guard off");
     add(2, 2, "");
@@ -80,7 +80,6 @@ START_TEST(client_with_same_list_is_as_it_should_be)
     expect_lists("ok", NULL);
     redlock_close(client);
 }
-END_TEST
 
 static const struct other {
     const char *setting, *query;
@@ -95,7 +94,7 @@ static const struct other {
 };
 #define OTHER_LISTS (int)(sizeof(other_lists) / sizeof(other_lists[0]))
 
-START_TEST(client_with_another_list_is_named)
+TEST(masters, client_with_another_list_is_named, .rows = OTHER_LISTS)
 {
     const struct other *other = &other_lists[_i];
     char who[32];
@@ -109,10 +108,9 @@ START_TEST(client_with_another_list_is_named)
     redlock_close(client);
     expect_lists("ok", NULL);
 }
-END_TEST
 
 /* Two of three in common are enough to be seen there. */
-START_TEST(client_of_other_masters_is_named)
+TEST(masters, client_of_other_masters_is_named)
 {
     start_list("guard off");
     add(1, 3, "");
@@ -124,9 +122,8 @@ START_TEST(client_of_other_masters_is_named)
     program_free(program);
     redlock_close(client);
 }
-END_TEST
 
-START_TEST(same_masters_by_other_addresses_are_one_list)
+TEST(masters, same_masters_by_other_addresses_are_one_list)
 {
     start_list("guard off");
     for (unsigned i = 0; i < 3; i++)
@@ -135,9 +132,8 @@ START_TEST(same_masters_by_other_addresses_are_one_list)
     expect_lists("ok", NULL);
     redlock_close(client);
 }
-END_TEST
 
-START_TEST(guard_that_is_off_is_named)
+TEST(masters, guard_that_is_off_is_named)
 {
     redlock *client = connected(); /* guard off */
     start_list("max-ttl 500ms");
@@ -151,10 +147,9 @@ START_TEST(guard_that_is_off_is_named)
     expect_lists("warn", "its restart guard is off");
     redlock_close(client);
 }
-END_TEST
 
 /* Names that foreign connections give themselves. */
-START_TEST(other_names_say_nothing)
+TEST(masters, other_names_say_nothing)
 {
     static const char *const names[] = {
         "redlock:h:1:" UUID,
@@ -170,9 +165,8 @@ START_TEST(other_names_say_nothing)
         close(fd);
     }
 }
-END_TEST
 
-START_TEST(without_right_to_ask_it_is_unknown)
+TEST(masters, without_right_to_ask_it_is_unknown)
 {
     for (unsigned i = 0; i < 3; i++)
         (void)master_do(masters, i, "ACL", "SETUSER", "locks", "on", ">secret", "~*", "&*",
@@ -185,21 +179,5 @@ START_TEST(without_right_to_ask_it_is_unknown)
     cli_expect_check(program, 0, "lists", "unknown", "permission", NULL);
     program_free(program);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_lists");
-    TCase *real = tcase_create("masters");
-    tcase_set_timeout(real, 90);
-    tcase_add_checked_fixture(real, start, stop);
-    tcase_add_test(real, client_with_same_list_is_as_it_should_be);
-    tcase_add_loop_test(real, client_with_another_list_is_named, 0, OTHER_LISTS);
-    tcase_add_test(real, client_of_other_masters_is_named);
-    tcase_add_test(real, same_masters_by_other_addresses_are_one_list);
-    tcase_add_test(real, guard_that_is_off_is_named);
-    tcase_add_test(real, other_names_say_nothing);
-    tcase_add_test(real, without_right_to_ask_it_is_unknown);
-    suite_add_tcase(suite, real);
-    return suite_run(suite);
-}
+CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)

@@ -13,7 +13,7 @@
 
 /* ---- lock, extend, release ---- */
 
-START_TEST(lock_excludes_until_it_is_released)
+TEST(lock, lock_excludes_until_it_is_released)
 {
     char handle[REDLOCK_HANDLE_MAX];
     snprintf(handle, sizeof(handle), "%s", cli_acquire("excluded", "20s"));
@@ -39,10 +39,9 @@ START_TEST(lock_excludes_until_it_is_released)
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "--try", "excluded", "--", "true"), NULL),
                      0);
 }
-END_TEST
 
 /* The restart guard withholds their votes: none of them has failed. */
-START_TEST(masters_just_started_are_said_to_vote_soon)
+TEST(lock, masters_just_started_are_said_to_vote_soon)
 {
     static struct node_list list;
     struct program *program = NULL;
@@ -61,10 +60,9 @@ START_TEST(masters_just_started_are_said_to_vote_soon)
     program_free(program);
     masters_stop(fresh);
 }
-END_TEST
 
 /* The third need not be waited for. */
-START_TEST(time_is_told_at_which_majority_votes)
+TEST(lock, time_is_told_at_which_majority_votes)
 {
     static const long up_s[] = {3000, 600, 1800};
     struct fake *fakes[3];
@@ -78,11 +76,10 @@ START_TEST(time_is_told_at_which_majority_votes)
     program_free(program);
     fakes_stop(fakes, 3);
 }
-END_TEST
 
 /* INFO's uptime is negative where a clock was set back behind the start. 0: of all masters; 1:
  * of one, and the others vote for all soon. */
-START_TEST(guard_that_does_not_pass_is_no_recent_start)
+TEST(lock, guard_that_does_not_pass_is_no_recent_start, .rows = 2)
 {
     struct fake *fakes[3];
     struct program *program = NULL;
@@ -105,9 +102,8 @@ START_TEST(guard_that_does_not_pass_is_no_recent_start)
     program_free(program);
     fakes_stop(fakes, 3);
 }
-END_TEST
 
-START_TEST(lock_waits_as_long_as_it_is_told)
+TEST(lock, lock_waits_as_long_as_it_is_told)
 {
     (void)cli_acquire("waited:for", "3s");
     int64_t begin = now_ms();
@@ -117,10 +113,9 @@ START_TEST(lock_waits_as_long_as_it_is_told)
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--wait", "10s", "waited:for"), NULL),
                      0);
 }
-END_TEST
 
 /* A master that does not answer costs the first round 2 s. */
-START_TEST(time_of_first_round_is_part_of_wait)
+TEST(lock, time_of_first_round_is_part_of_wait)
 {
     struct fake *fakes[1];
     fakes_start(fakes, 1);
@@ -136,11 +131,10 @@ START_TEST(time_of_first_round_is_part_of_wait)
     ck_assert_int_lt(took_ms, 4000);
     fakes_stop(fakes, 1);
 }
-END_TEST
 
 /* A master that does not answer leaves the states of the others unknown for 4 s. The guarded
  * ones would vote in time, so that they are asked for these. */
-START_TEST(time_to_find_reason_is_part_of_wait)
+TEST(lock, time_to_find_reason_is_part_of_wait)
 {
     struct fake *fakes[3];
     fakes_start(fakes, 3);
@@ -154,9 +148,8 @@ START_TEST(time_to_find_reason_is_part_of_wait)
     ck_assert_int_lt(now_ms() - begin, 7000); /* and not 8 s */
     fakes_stop(fakes, 3);
 }
-END_TEST
 
-START_TEST(handle_comes_by_argument_stdin_or_environment)
+TEST(lock, handle_comes_by_argument_stdin_or_environment)
 {
     char handle[REDLOCK_HANDLE_MAX];
     snprintf(handle, sizeof(handle), "%s", cli_acquire("handed", "20s"));
@@ -176,10 +169,9 @@ START_TEST(handle_comes_by_argument_stdin_or_environment)
     ck_assert_int_eq(program_run(&from_environment, REDLOCK("release"), NULL), 0);
     cli_expect_free("handed");
 }
-END_TEST
 
 /* With what an editor or another system puts behind it; but with no byte of anything else. */
-START_TEST(stdin_is_one_handle_and_nothing_more)
+TEST(lock, stdin_is_one_handle_and_nothing_more)
 {
     static char text[REDLOCK_HANDLE_MAX + 64];
     size_t len = (size_t)snprintf(text, REDLOCK_HANDLE_MAX, "%s", cli_acquire("piped", "20s"));
@@ -200,9 +192,8 @@ START_TEST(stdin_is_one_handle_and_nothing_more)
     ck_assert_int_eq(program_run(&returned, REDLOCK("release", "-"), NULL), 0);
     cli_expect_free("piped");
 }
-END_TEST
 
-START_TEST(extend_lengthens_lease_and_keeps_it_for_next)
+TEST(lock, extend_lengthens_lease_and_keeps_it_for_next)
 {
     const char *handle = cli_acquire("longer", "5s");
     struct program *program = NULL;
@@ -218,9 +209,8 @@ START_TEST(extend_lengthens_lease_and_keeps_it_for_next)
     program_free(program);
     ck_assert(cli_majority_has("longer"));
 }
-END_TEST
 
-START_TEST(extend_refuses_passed_deadline_and_handle_cut_short)
+TEST(lock, extend_refuses_passed_deadline_and_handle_cut_short)
 {
     char handle[REDLOCK_HANDLE_MAX];
     snprintf(handle, sizeof(handle), "%s", cli_acquire("short:lived", "300ms"));
@@ -245,14 +235,13 @@ START_TEST(extend_refuses_passed_deadline_and_handle_cut_short)
     ck_assert_int_eq(program_run(&endless, REDLOCK("release", "-"), NULL), 64);
     free(big);
 }
-END_TEST
 
 /* Time namespaces have clocks of their own, set off by what they are told. */
 static const char *const offsets[] = {"--boottime=-20", "--boottime=20"};
 
 #define THERE(...) ((const char *const[]){"unshare", "-T", "--fork", __VA_ARGS__, NULL})
 
-START_TEST(handle_that_another_clock_has_timed_is_refused)
+TEST(lock, handle_that_another_clock_has_timed_is_refused, .rows = ROWS(offsets))
 {
     char handle[REDLOCK_HANDLE_MAX];
     const char *program_path = program_redlock();
@@ -287,9 +276,8 @@ START_TEST(handle_that_another_clock_has_timed_is_refused)
                     NULL),
         0);
 }
-END_TEST
 
-START_TEST(extend_that_is_refused_leaves_lock_alone)
+TEST(lock, extend_that_is_refused_leaves_lock_alone)
 {
     const char *handle = cli_acquire("refused", "20s");
     unsigned had = masters_with(cli_masters, "refused");
@@ -303,14 +291,13 @@ START_TEST(extend_that_is_refused_leaves_lock_alone)
     ck_assert_uint_ge(masters_with(cli_masters, "refused"), had);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
 }
-END_TEST
 
 static void close_stdout(void)
 {
     (void)close(STDOUT_FILENO);
 }
 
-START_TEST(handle_that_nobody_gets_is_given_up)
+TEST(lock, handle_that_nobody_gets_is_given_up)
 {
     const char *const argv[] = {"sh", "-c", "exec \"$0\" lock unheard > /dev/full",
                                 program_redlock(), NULL};
@@ -320,10 +307,9 @@ START_TEST(handle_that_nobody_gets_is_given_up)
     ck_assert_int_eq(program_run(&closed, REDLOCK("lock", "unheard"), NULL), 71);
     ck_assert_uint_eq(masters_with(cli_masters, "unheard"), 0);
 }
-END_TEST
 
 /* There is no descriptor 1 at all. */
-START_TEST(result_that_nobody_gets_is_71)
+TEST(lock, result_that_nobody_gets_is_71)
 {
     char handle[REDLOCK_HANDLE_MAX];
     struct program_how closed = {.before_exec = close_stdout};
@@ -350,10 +336,9 @@ START_TEST(result_that_nobody_gets_is_71)
     ck_assert_int_eq(program_run(&closed, REDLOCK("release", handle), NULL), 0);
     ck_assert_int_eq(program_run(&closed, REDLOCK("run", "unseen", "--", "true"), NULL), 0);
 }
-END_TEST
 
 /* Nothing but the log can tell: the lock was given up, and may last. */
-START_TEST(release_that_right_is_missing_for_says_which)
+TEST(lock, release_that_right_is_missing_for_says_which)
 {
     char handle[REDLOCK_HANDLE_MAX];
     struct program *program = NULL;
@@ -369,11 +354,10 @@ START_TEST(release_that_right_is_missing_for_says_which)
     program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
 }
-END_TEST
 
 /* ---- names are bytes ---- */
 
-START_TEST(names_are_bytes_and_printed_safely)
+TEST(lock, names_are_bytes_and_printed_safely)
 {
     static const char name[] = "a b\"c\\\n\x1b[31m\xff{x}";
     struct program *program = NULL;
@@ -388,7 +372,6 @@ START_TEST(names_are_bytes_and_printed_safely)
     ck_assert_ptr_nonnull(strstr(program_err(program), "\\x0a\\x1b[31m\\xff{x}"));
     program_free(program);
 }
-END_TEST
 
 /* Every byte there is, and UTF-8 that is not quite right: JSON comes out, and the bytes with
  * it. */
@@ -430,7 +413,7 @@ static void expect_name(const char *name, bool exact)
     program_free(program);
 }
 
-START_TEST(json_is_json_for_names_of_any_bytes)
+TEST(lock, json_is_json_for_names_of_any_bytes)
 {
     for (int i = 0; i < ODD_NAME_COUNT; i++)
         expect_name(odd_names[i], i == 0 || i == 9);
@@ -440,33 +423,5 @@ START_TEST(json_is_json_for_names_of_any_bytes)
     all[255] = '\0';
     expect_name(all, false);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_lock");
-    TCase *lock = tcase_create("lock");
-    tcase_set_timeout(lock, 60);
-    tcase_add_unchecked_fixture(lock, cli_rig_start, cli_rig_stop);
-    tcase_add_test(lock, lock_excludes_until_it_is_released);
-    tcase_add_test(lock, masters_just_started_are_said_to_vote_soon);
-    tcase_add_test(lock, time_is_told_at_which_majority_votes);
-    tcase_add_loop_test(lock, guard_that_does_not_pass_is_no_recent_start, 0, 2);
-    tcase_add_test(lock, lock_waits_as_long_as_it_is_told);
-    tcase_add_test(lock, time_of_first_round_is_part_of_wait);
-    tcase_add_test(lock, time_to_find_reason_is_part_of_wait);
-    tcase_add_test(lock, handle_comes_by_argument_stdin_or_environment);
-    tcase_add_test(lock, stdin_is_one_handle_and_nothing_more);
-    tcase_add_test(lock, extend_lengthens_lease_and_keeps_it_for_next);
-    tcase_add_test(lock, extend_refuses_passed_deadline_and_handle_cut_short);
-    tcase_add_loop_test(lock, handle_that_another_clock_has_timed_is_refused, 0,
-                        sizeof(offsets) / sizeof(offsets[0]));
-    tcase_add_test(lock, extend_that_is_refused_leaves_lock_alone);
-    tcase_add_test(lock, handle_that_nobody_gets_is_given_up);
-    tcase_add_test(lock, result_that_nobody_gets_is_71);
-    tcase_add_test(lock, release_that_right_is_missing_for_says_which);
-    tcase_add_test(lock, names_are_bytes_and_printed_safely);
-    tcase_add_test(lock, json_is_json_for_names_of_any_bytes);
-    suite_add_tcase(suite, lock);
-    return suite_run(suite);
-}
+CASE(lock, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

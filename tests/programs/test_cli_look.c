@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-START_TEST(holder_of_bytes_is_printed_safely)
+TEST(look, holder_of_bytes_is_printed_safely)
 {
     static const char holder[] = "evil\x1b]0;x\x07\xfe";
     for (unsigned i = 0; i < 5; i++)
@@ -29,7 +29,6 @@ START_TEST(holder_of_bytes_is_printed_safely)
     for (unsigned i = 0; i < 5; i++)
         (void)master_do(cli_masters, i, "DEL", "foreign", NULL);
 }
-END_TEST
 
 /* ---- inspect and status ---- */
 
@@ -39,7 +38,7 @@ static void set_all(const char *value, unsigned count)
         (void)master_do(cli_masters, i, "SET", "kept:free", value, "PX", "20000", NULL);
 }
 
-START_TEST(lock_reserved_for_waiter_is_free)
+TEST(look, lock_reserved_for_waiter_is_free)
 {
     static const char waiter[] = "redlock:next:0b7a2c5e-0000-4000-8000-000000000001:7";
     struct program *program = NULL;
@@ -68,9 +67,8 @@ START_TEST(lock_reserved_for_waiter_is_free)
     for (unsigned i = 0; i < 4; i++)
         (void)master_do(cli_masters, i, "DEL", "kept:free", NULL);
 }
-END_TEST
 
-START_TEST(inspect_tells_free_from_held_from_split)
+TEST(look, inspect_tells_free_from_held_from_split)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "looked:at"), &program), 0);
@@ -90,9 +88,8 @@ START_TEST(inspect_tells_free_from_held_from_split)
     cli_expect_json(program, "needed", "3");
     program_free(program);
 }
-END_TEST
 
-START_TEST(inspect_answers_scripts_by_its_exit_status)
+TEST(look, inspect_answers_scripts_by_its_exit_status)
 {
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "-E", "3", "asked"), NULL), 0);
     (void)cli_acquire("asked", "20s");
@@ -100,9 +97,8 @@ START_TEST(inspect_answers_scripts_by_its_exit_status)
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "-E", "3", "asked"), NULL), 3);
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "-E", "3", "--json", "asked"), NULL), 3);
 }
-END_TEST
 
-START_TEST(status_has_line_per_node_and_verdict)
+TEST(look, status_has_line_per_node_and_verdict)
 {
     struct program *program = NULL;
     for (unsigned i = 0; i < cli_masters->n; i++) /* nothing guards, so they must not forget */
@@ -126,9 +122,8 @@ START_TEST(status_has_line_per_node_and_verdict)
     cli_expect_json(program, "nodes.4.role", "master");
     program_free(program);
 }
-END_TEST
 
-START_TEST(status_watch_looks_each_second_and_ends_on_interrupt)
+TEST(look, status_watch_looks_each_second_and_ends_on_interrupt)
 {
     struct program *program = program_start(NULL, REDLOCK("status", "--watch", "--json"));
     ck_assert(wait_until(strchr(program_out(program), '\n') &&
@@ -143,11 +138,10 @@ START_TEST(status_watch_looks_each_second_and_ends_on_interrupt)
     ck_assert_str_eq(program_err(program), "");
     program_free(program);
 }
-END_TEST
 
 /* ---- no quorum: 69 ---- */
 
-START_TEST(no_quorum_is_69_and_says_so)
+TEST(no_quorum, no_quorum_is_69_and_says_so)
 {
     const char *handle = cli_acquire("kept", "20s");
     for (unsigned i = 0; i < 3; i++)
@@ -182,10 +176,9 @@ START_TEST(no_quorum_is_69_and_says_so)
     ck_assert_str_eq(program_err(program), "");
     program_free(program);
 }
-END_TEST
 
 /* A stopped master takes the connection and says nothing: it counts as missing all the same. */
-START_TEST(masters_that_are_not_connected_yet_are_counted)
+TEST(no_quorum, masters_that_are_not_connected_yet_are_counted)
 {
     master_kill(cli_masters, 0);
     master_kill(cli_masters, 1);
@@ -197,11 +190,10 @@ START_TEST(masters_that_are_not_connected_yet_are_counted)
                   "%s", program_err(program));
     program_free(program);
 }
-END_TEST
 
 /* All that is known is that they are silent; and no master is asked for its state to find more,
  * for that would take as long again. */
-START_TEST(silent_masters_are_named_and_not_waited_for_twice)
+TEST(no_quorum, silent_masters_are_named_and_not_waited_for_twice)
 {
     struct fake *fakes[3];
     struct program *program = NULL;
@@ -222,7 +214,6 @@ START_TEST(silent_masters_are_named_and_not_waited_for_twice)
     ck_assert_uint_eq(fake_count(fakes[0], "PING*"), 0);
     fakes_stop(fakes, 3);
 }
-END_TEST
 
 /* ---- what only a person can mend ---- */
 
@@ -246,7 +237,8 @@ static const struct {
     {deny_scripts, "NOPERM", "allow the user what redlock(7) lists"},
 };
 
-START_TEST(run_that_only_a_person_can_help_ends_with_reason_and_remedy)
+TEST(refused, run_that_only_a_person_can_help_ends_with_reason_and_remedy,
+     .rows = ROWS(refusals))
 {
     struct program *program = NULL;
     masters = masters_start(3, NULL);
@@ -264,32 +256,7 @@ START_TEST(run_that_only_a_person_can_help_ends_with_reason_and_remedy)
     program_free(program);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_look");
-    TCase *look = tcase_create("look");
-    tcase_set_timeout(look, 60);
-    tcase_add_unchecked_fixture(look, cli_rig_start, cli_rig_stop);
-    tcase_add_test(look, holder_of_bytes_is_printed_safely);
-    tcase_add_test(look, inspect_tells_free_from_held_from_split);
-    tcase_add_test(look, inspect_answers_scripts_by_its_exit_status);
-    tcase_add_test(look, lock_reserved_for_waiter_is_free);
-    tcase_add_test(look, status_has_line_per_node_and_verdict);
-    tcase_add_test(look, status_watch_looks_each_second_and_ends_on_interrupt);
-    suite_add_tcase(suite, look);
-    TCase *no_quorum = tcase_create("no quorum");
-    tcase_set_timeout(no_quorum, 60);
-    tcase_add_checked_fixture(no_quorum, cli_rig_start, cli_rig_stop);
-    tcase_add_test(no_quorum, no_quorum_is_69_and_says_so);
-    tcase_add_test(no_quorum, masters_that_are_not_connected_yet_are_counted);
-    tcase_add_test(no_quorum, silent_masters_are_named_and_not_waited_for_twice);
-    suite_add_tcase(suite, no_quorum);
-    TCase *refused = tcase_create("refused");
-    tcase_set_timeout(refused, 60);
-    tcase_add_loop_test(refused, run_that_only_a_person_can_help_ends_with_reason_and_remedy, 0,
-                        (int)(sizeof(refusals) / sizeof(refusals[0])));
-    suite_add_tcase(suite, refused);
-    return suite_run(suite);
-}
+CASE(look, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)
+CASE(no_quorum, .timeout_s = 60, .set_up = cli_rig_start, .tear_down = cli_rig_stop)
+CASE(refused, .timeout_s = 60)

@@ -130,7 +130,7 @@ static void stop(void)
     masters_stop(masters);
 }
 
-START_TEST(list_changed_master_by_master_costs_no_lock)
+TEST(masters, list_changed_master_by_master_costs_no_lock, .rows = CHANGES)
 {
     struct holder holders[CLIENTS] = {{.who = 'a'}, {.who = 'b'}, {.who = 'c'}};
     const unsigned *lists = changes[_i];
@@ -141,7 +141,6 @@ START_TEST(list_changed_master_by_master_costs_no_lock)
     for (unsigned i = 0; i < CLIENTS; i++)
         end(&holders[i]);
 }
-END_TEST
 
 /* Lists that may have majorities without a master in common, and one that has not. */
 static const struct {
@@ -155,7 +154,7 @@ static const struct {
 };
 #define PAIRS (int)(sizeof(pairs) / sizeof(pairs[0]))
 
-START_TEST(status_tells_whether_majorities_of_two_lists_meet)
+TEST(masters, status_tells_whether_majorities_of_two_lists_meet, .rows = PAIRS)
 {
     struct holder holder = {.who = 'a'};
     begin(&holder, pairs[_i].theirs);
@@ -166,10 +165,9 @@ START_TEST(status_tells_whether_majorities_of_two_lists_meet)
     program_free(program);
     end(&holder);
 }
-END_TEST
 
 /* Nothing but the old client is amiss. */
-START_TEST(wait_names_clients_that_have_former_list)
+TEST(masters, wait_names_clients_that_have_former_list)
 {
     struct holder holder = {.who = 'a'};
     struct program *program = NULL;
@@ -182,17 +180,5 @@ START_TEST(wait_names_clients_that_have_former_list)
     program_free(program);
     end(&holder);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_members");
-    TCase *cases = tcase_create("masters");
-    tcase_set_timeout(cases, 240);
-    tcase_add_checked_fixture(cases, start, stop);
-    tcase_add_loop_test(cases, list_changed_master_by_master_costs_no_lock, 0, CHANGES);
-    tcase_add_loop_test(cases, status_tells_whether_majorities_of_two_lists_meet, 0, PAIRS);
-    tcase_add_test(cases, wait_names_clients_that_have_former_list);
-    suite_add_tcase(suite, cases);
-    return suite_run(suite);
-}
+CASE(masters, .timeout_s = 240, .set_up = start, .tear_down = stop)

@@ -43,7 +43,7 @@ static const struct nest {
 };
 #define NESTS (int)(sizeof(nests) / sizeof(nests[0]))
 
-START_TEST(run_under_its_own_lock_does_not_wait_for_itself)
+TEST(nested, run_under_its_own_lock_does_not_wait_for_itself, .rows = NESTS)
 {
     struct program *program = NULL;
     int status = run_in_run(nests[_i].outer, nests[_i].inner, &program);
@@ -54,10 +54,9 @@ START_TEST(run_under_its_own_lock_does_not_wait_for_itself)
         ck_assert_ptr_nonnull(strstr(program_err(program), "would wait for itself"));
     program_free(program);
 }
-END_TEST
 
 /* The writer waits for the outer reader, the inner reader would for the writer. */
-START_TEST(reader_under_reader_does_not_wait_behind_writer)
+TEST(nested, reader_under_reader_does_not_wait_behind_writer)
 {
     char script[1024];
     const char *command = program_redlock();
@@ -75,9 +74,8 @@ START_TEST(reader_under_reader_does_not_wait_behind_writer)
     ck_assert_ptr_nonnull(strstr(program_err(program), "would wait for itself"));
     program_free(program);
 }
-END_TEST
 
-START_TEST(it_is_noticed_through_run_between_them)
+TEST(nested, it_is_noticed_through_run_between_them)
 {
     char between[256];
     struct program *program = NULL;
@@ -86,9 +84,8 @@ START_TEST(it_is_noticed_through_run_between_them)
     ck_assert_ptr_nonnull(strstr(program_err(program), "would wait for itself"));
     program_free(program);
 }
-END_TEST
 
-START_TEST(same_name_on_other_masters_is_another_lock)
+TEST(nested, same_name_on_other_masters_is_another_lock)
 {
     char inner[256];
     struct program *program = NULL;
@@ -102,9 +99,8 @@ START_TEST(same_name_on_other_masters_is_another_lock)
     program_free(program);
     masters_stop(others);
 }
-END_TEST
 
-START_TEST(owner_comes_from_environment)
+TEST(nested, owner_comes_from_environment)
 {
     static const char *const me[] = {"REDLOCK_OWNER=me", NULL};
     struct program_how how = {.environment = me};
@@ -119,7 +115,6 @@ START_TEST(owner_comes_from_environment)
     ck_assert(program_printed(program, "held by me (2 holds)"));
     program_free(program);
 }
-END_TEST
 
 /* ---- words that others use ----------------------------------------------------------------
  */
@@ -138,7 +133,7 @@ static const struct hint {
 };
 #define HINTS (int)(sizeof(hints) / sizeof(hints[0]))
 
-START_TEST(line_for_another_program_gets_hint)
+TEST(nested, line_for_another_program_gets_hint, .rows = HINTS)
 {
     const char *argv[8] = {program_redlock()};
     memcpy(argv + 1, hints[_i].word, sizeof(hints[_i].word));
@@ -148,9 +143,8 @@ START_TEST(line_for_another_program_gets_hint)
     ck_assert_msg(strstr(program_err(program), hints[_i].hint), "%s", program_err(program));
     program_free(program);
 }
-END_TEST
 
-START_TEST(help_and_version_are_verbs)
+TEST(nested, help_and_version_are_verbs)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("help"), &program), 0);
@@ -163,9 +157,8 @@ START_TEST(help_and_version_are_verbs)
     ck_assert_str_eq(program_out(program), "redlock " REDLOCK_VERSION "\n");
     program_free(program);
 }
-END_TEST
 
-START_TEST(plain_lock_beside_readers_is_told_of_exclusive)
+TEST(nested, plain_lock_beside_readers_is_told_of_exclusive)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--shared", "n:rw"), NULL), 0);
@@ -173,7 +166,6 @@ START_TEST(plain_lock_beside_readers_is_told_of_exclusive)
     ck_assert_ptr_nonnull(strstr(program_err(program), "--exclusive"));
     program_free(program);
 }
-END_TEST
 
 /* ---- an output that is not there ----------------------------------------------------------
  */
@@ -183,7 +175,7 @@ static void close_stdout(void)
     close(STDOUT_FILENO);
 }
 
-START_TEST(lock_whose_handle_nobody_could_get_is_not_taken)
+TEST(nested, lock_whose_handle_nobody_could_get_is_not_taken)
 {
     struct program_how how = {.before_exec = close_stdout};
     struct program *program = NULL;
@@ -194,23 +186,5 @@ START_TEST(lock_whose_handle_nobody_could_get_is_not_taken)
     const char *handle = cli_acquire("n:closed", "20s"); /* releasing prints nothing */
     ck_assert_int_eq(program_run(&how, REDLOCK("release", handle), NULL), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_nested");
-    TCase *tests = tcase_create("nested");
-    tcase_set_timeout(tests, 60);
-    tcase_add_unchecked_fixture(tests, cli_rig_start, cli_rig_stop);
-    tcase_add_loop_test(tests, run_under_its_own_lock_does_not_wait_for_itself, 0, NESTS);
-    tcase_add_test(tests, reader_under_reader_does_not_wait_behind_writer);
-    tcase_add_test(tests, it_is_noticed_through_run_between_them);
-    tcase_add_test(tests, same_name_on_other_masters_is_another_lock);
-    tcase_add_test(tests, owner_comes_from_environment);
-    tcase_add_loop_test(tests, line_for_another_program_gets_hint, 0, HINTS);
-    tcase_add_test(tests, help_and_version_are_verbs);
-    tcase_add_test(tests, plain_lock_beside_readers_is_told_of_exclusive);
-    tcase_add_test(tests, lock_whose_handle_nobody_could_get_is_not_taken);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(nested, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

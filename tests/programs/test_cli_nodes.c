@@ -59,16 +59,15 @@ static const struct {
     {0600, 0775, "its directory may be written by others"},
 };
 
-START_TEST(list_that_others_may_write_is_not_used)
+TEST(cli_nodes, list_that_others_may_write_is_not_used, .rows = ROWS(writable))
 {
     ck_assert_int_eq(chmod(list, writable[_i].file), 0);
     ck_assert_int_eq(chmod(directory, writable[_i].directory), 0);
     expect_refused(writable[_i].why);
 }
-END_TEST
 
 /* Of a user whom root meets in its directory, or the other way round. */
-START_TEST(list_of_somebody_else_is_not_used)
+TEST(cli_nodes, list_of_somebody_else_is_not_used)
 {
     if (geteuid() != 0)
         return; /* only root can give files away */
@@ -78,7 +77,6 @@ START_TEST(list_of_somebody_else_is_not_used)
     ck_assert_int_eq(chown(directory, 65534, 65534), 0);
     expect_refused("its directory belongs to somebody else (uid 65534");
 }
-END_TEST
 
 static const char *const one_each[][6] = {
     {"status", "--json"},
@@ -86,7 +84,7 @@ static const char *const one_each[][6] = {
     {"inspect", "cli_nodes", "--json"},
 };
 
-START_TEST(verbose_and_json_say_which_list_is_used)
+TEST(cli_nodes, verbose_and_json_say_which_list_is_used)
 {
     struct program *program = NULL;
     char line[SUITE_PATH_MAX + 64];
@@ -105,9 +103,8 @@ START_TEST(verbose_and_json_say_which_list_is_used)
         program_free(program);
     }
 }
-END_TEST
 
-START_TEST(empty_name_of_list_is_wrong_use)
+TEST(cli_nodes, empty_name_of_list_is_wrong_use)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(&here, REDLOCK("status", "-n", ""), &program), 64);
@@ -115,7 +112,6 @@ START_TEST(empty_name_of_list_is_wrong_use)
                      "redlock: -n is empty: give the path of a node list file\n");
     program_free(program);
 }
-END_TEST
 
 /* ---- secrets ---------------------------------------------------------------------------- */
 
@@ -140,7 +136,7 @@ static void write_list(const struct masters *masters, const char *option)
     setenv("REDLOCK_NODES", node_list_write(&nodes), 1);
 }
 
-START_TEST(command_does_not_inherit_passwords)
+TEST(cli_nodes, command_does_not_inherit_passwords)
 {
     struct masters *masters = start_with_password();
     static const char *const environment[] = {"TEST_PW=hunter2", "TEST_PW2=kept", NULL};
@@ -167,9 +163,8 @@ START_TEST(command_does_not_inherit_passwords)
     program_free(program);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(secrets_that_others_may_read_are_told_without_verbose)
+TEST(cli_nodes, secrets_that_others_may_read_are_told_without_verbose)
 {
     char secret[SUITE_PATH_MAX + 32], option[SUITE_PATH_MAX + 64];
     struct masters *masters = start_with_password();
@@ -189,22 +184,7 @@ START_TEST(secrets_that_others_may_read_are_told_without_verbose)
     program_free(program);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_nodes");
-    TCase *tcase = tcase_create("cli_nodes");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_unchecked_fixture(tcase, cli_rig_start, cli_rig_stop);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, list_that_others_may_write_is_not_used, 0,
-                        (int)(sizeof(writable) / sizeof(writable[0])));
-    tcase_add_test(tcase, list_of_somebody_else_is_not_used);
-    tcase_add_test(tcase, verbose_and_json_say_which_list_is_used);
-    tcase_add_test(tcase, empty_name_of_list_is_wrong_use);
-    tcase_add_test(tcase, command_does_not_inherit_passwords);
-    tcase_add_test(tcase, secrets_that_others_may_read_are_told_without_verbose);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(cli_nodes,
+     .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop,
+     .set_up = set_up, .tear_down = tear_down)

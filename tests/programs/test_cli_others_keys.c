@@ -51,7 +51,7 @@ static const char *const told[] = {
 };
 
 /* Its locks of that name, as long as they are held: nobody has a vote, or a token, beside. */
-START_TEST(locks_named_as_our_keys_are_left_alone)
+TEST(keys, locks_named_as_our_keys_are_left_alone, .rows = 4)
 {
     char out[8192];
     use_list("guard marker\nfencing strict\nconfig-agreement refuse\nmax-ttl 2s\n");
@@ -73,9 +73,8 @@ START_TEST(locks_named_as_our_keys_are_left_alone)
         ck_assert_int_gt(master_do(masters, i, "PTTL", keys[_i], NULL).number, 0);
     }
 }
-END_TEST
 
-START_TEST(look_at_lost_tokens_writes_nothing)
+TEST(keys, look_at_lost_tokens_writes_nothing)
 {
     char out[8192];
     use_list("guard off\nfencing strict\nmax-ttl 2s\n");
@@ -86,16 +85,5 @@ START_TEST(look_at_lost_tokens_writes_nothing)
     ck_assert_int_eq(RUN(out, "lock", "--fenced", "--try", "--ttl", "1s", "name"), 69);
     ck_assert_uint_eq(masters_with(masters, RL_FENCING_KEY), 3);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_others_keys");
-    TCase *tests = tcase_create("keys");
-    tcase_set_timeout(tests, 90);
-    tcase_add_checked_fixture(tests, start, stop);
-    tcase_add_loop_test(tests, locks_named_as_our_keys_are_left_alone, 0, 4);
-    tcase_add_test(tests, look_at_lost_tokens_writes_nothing);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(keys, .timeout_s = 90, .set_up = start, .tear_down = stop)

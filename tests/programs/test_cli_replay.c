@@ -112,7 +112,7 @@ static bool has_dropped(void)
 
 static const char *const guards[] = {TIMES, "guard marker\n" TIMES, "guard strict\n" TIMES};
 
-START_TEST(restart_that_drops_what_scripts_wrote_makes_no_second_holder)
+TEST(replay, restart_that_drops_what_scripts_wrote_makes_no_second_holder, .rows = 3)
 {
     redlock_lock *locks[KINDS], *other = NULL;
     start("");
@@ -138,7 +138,6 @@ START_TEST(restart_that_drops_what_scripts_wrote_makes_no_second_holder)
     redlock_close(first);
     stop();
 }
-END_TEST
 
 /* ---- what status says --------------------------------------------------------------------- */
 
@@ -149,7 +148,7 @@ static void expect_restart(const char *result, const char *reason, const char *r
     program_free(program);
 }
 
-START_TEST(default_user_without_rights_is_warning_where_nothing_guards)
+TEST(replay, default_user_without_rights_is_warning_where_nothing_guards, .rows = 3)
 {
     static const char *const lacking[] = {"", "~names* &* +@all", "~* &* +@read +set"};
     static const char *const words[] = {"may not run SET", "may not run SET",
@@ -159,9 +158,8 @@ START_TEST(default_user_without_rights_is_warning_where_nothing_guards)
     expect_restart("warn", words[_i], "ACL SETUSER default off ~* &* +@all");
     stop();
 }
-END_TEST
 
-START_TEST(default_user_with_rights_keeps_what_scripts_wrote)
+TEST(replay, default_user_with_rights_keeps_what_scripts_wrote)
 {
     redlock_lock *locks[KINDS], *other = NULL;
     start("~* &* +@all");
@@ -181,10 +179,9 @@ START_TEST(default_user_with_rights_keeps_what_scripts_wrote)
     redlock_close(first);
     stop();
 }
-END_TEST
 
 /* Whatever the guard: locks are gone that a majority had granted. */
-START_TEST(what_was_dropped_at_start_is_warning)
+TEST(replay, what_was_dropped_at_start_is_warning, .rows = 2)
 {
     redlock_lock *locks[KINDS];
     start("");
@@ -201,10 +198,9 @@ START_TEST(what_was_dropped_at_start_is_warning)
     redlock_close(first);
     stop();
 }
-END_TEST
 
 /* Its rights to ask are not there, or the server can't tell: that is not known, and no fault. */
-START_TEST(rights_of_default_user_that_can_not_be_asked_are_not_known)
+TEST(replay, rights_of_default_user_that_can_not_be_asked_are_not_known)
 {
     struct program *program;
     start("");
@@ -217,18 +213,5 @@ START_TEST(rights_of_default_user_that_can_not_be_asked_are_not_known)
     program_free(program);
     stop();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_replay");
-    TCase *tcase = tcase_create("replay");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, restart_that_drops_what_scripts_wrote_makes_no_second_holder, 0, 3);
-    tcase_add_loop_test(tcase, default_user_without_rights_is_warning_where_nothing_guards, 0, 3);
-    tcase_add_test(tcase, default_user_with_rights_keeps_what_scripts_wrote);
-    tcase_add_loop_test(tcase, what_was_dropped_at_start_is_warning, 0, 2);
-    tcase_add_test(tcase, rights_of_default_user_that_can_not_be_asked_are_not_known);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(replay, .timeout_s = 120)

@@ -96,7 +96,7 @@ static const char *const uses[] = {"plain",  "fenced",  "reentrant", "read-write
                                    "init"};
 #define USES (int)(sizeof(uses) / sizeof(uses[0]))
 
-START_TEST(printed_rights_are_all_that_status_wants)
+TEST(rights, printed_rights_are_all_that_status_wants, .rows = 2 * USES)
 {
     unsigned n = _i < USES ? 1 : 3;
     const char *use = uses[_i % USES];
@@ -117,9 +117,8 @@ START_TEST(printed_rights_are_all_that_status_wants)
         expect_nothing_denied();
     stop();
 }
-END_TEST
 
-START_TEST(user_of_plain_locks_is_told_what_other_kinds_lack)
+TEST(rights, user_of_plain_locks_is_told_what_other_kinds_lack)
 {
     start(3);
     setenv("REDLOCK_NODES", list_of("locks@", "guard off", 0), 1);
@@ -141,7 +140,6 @@ START_TEST(user_of_plain_locks_is_told_what_other_kinds_lack)
     program_free(program);
     stop();
 }
-END_TEST
 
 /* ---- all but one ------------------------------------------------------------------------- */
 
@@ -162,7 +160,7 @@ static void expect_named(struct program *program, const char *word)
 }
 
 /* Each part of the list by itself: that takes its time. */
-START_TEST(each_right_that_is_taken_away_is_named)
+TEST(rights, each_right_that_is_taken_away_is_named, .rows = 2 * PARTS)
 {
     unsigned n = _i < PARTS ? 1 : 3, part = (unsigned)_i % PARTS;
     start(n);
@@ -181,7 +179,6 @@ START_TEST(each_right_that_is_taken_away_is_named)
     }
     stop();
 }
-END_TEST
 
 /* What init calls, and the keys that it names. */
 #define OF_INIT                                                                                \
@@ -220,7 +217,7 @@ static void expect_init_fails(struct program *program, const char *word)
     program_free(program);
 }
 
-START_TEST(each_right_that_init_needs_is_printed_and_missed)
+TEST(rights, each_right_that_init_needs_is_printed_and_missed, .rows = INITS)
 {
     const char *const *argv = inits[_i].argv;
     unsigned needed = 0;
@@ -247,10 +244,9 @@ START_TEST(each_right_that_init_needs_is_printed_and_missed)
     ck_assert_uint_eq(needed, wanted);
     stop();
 }
-END_TEST
 
 /* It can't even log in. */
-START_TEST(database_that_may_not_be_chosen_is_named)
+TEST(rights, database_that_may_not_be_chosen_is_named)
 {
     start(1);
     setenv("REDLOCK_NODES", list_of("locks@", "guard off", 1), 1);
@@ -263,7 +259,6 @@ START_TEST(database_that_may_not_be_chosen_is_named)
     program_free(program);
     stop();
 }
-END_TEST
 
 /* ---- servers that refuse the question --------------------------------------------------- */
 
@@ -309,7 +304,7 @@ static unsigned overhear(char *heard, const char *asked[ASKED_MAX])
 }
 
 /* Debian's Redis 8.0.2 is one of them, and others are to follow. */
-START_TEST(commands_are_asked_for_with_all_of_their_arguments)
+TEST(rights, commands_are_asked_for_with_all_of_their_arguments)
 {
     static char heard[HEARD_MAX], script[4096];
     const char *asked[ASKED_MAX], *argv[ASKED_MAX + 1];
@@ -327,10 +322,9 @@ START_TEST(commands_are_asked_for_with_all_of_their_arguments)
     ck_assert_msg(strspn(reply.text, "1") == reply.len, "%s", reply.text);
     stop();
 }
-END_TEST
 
 /* It has no such command: nobody can say that the user lacks the right to it. */
-START_TEST(right_that_server_can_not_tell_of_is_unknown)
+TEST(rights, right_that_server_can_not_tell_of_is_unknown)
 {
     static const char *const renamed[] = {"--rename-command", "PUBLISH", "", NULL};
     masters = masters_start(1, renamed);
@@ -341,7 +335,6 @@ START_TEST(right_that_server_can_not_tell_of_is_unknown)
     program_free(program);
     stop();
 }
-END_TEST
 
 /* ---- what it means ----------------------------------------------------------------------- */
 
@@ -353,7 +346,7 @@ static const struct trap {
     {"-set", "+set", false},  {"-pexpire", "+pexpire", false},
 };
 
-START_TEST(locks_that_can_not_be_released_are_told)
+TEST(rights, locks_that_can_not_be_released_are_told, .rows = 5)
 {
     const struct trap *trap = &traps[_i];
     start(3);
@@ -371,10 +364,9 @@ START_TEST(locks_that_can_not_be_released_are_told)
     program_free(program);
     stop();
 }
-END_TEST
 
 /* The guard makes INFO a right without which no lock is had. */
-START_TEST(info_is_needed_for_guard)
+TEST(rights, info_is_needed_for_guard, .rows = 2)
 {
     start(1);
     (void)master_do(masters, 0, "ACL", "SETUSER", "default", "-info", NULL);
@@ -384,22 +376,5 @@ START_TEST(info_is_needed_for_guard)
     program_free(program);
     stop();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_rights");
-    TCase *tcase = tcase_create("rights");
-    tcase_set_timeout(tcase, 90);
-    tcase_add_loop_test(tcase, printed_rights_are_all_that_status_wants, 0, 2 * USES);
-    tcase_add_test(tcase, user_of_plain_locks_is_told_what_other_kinds_lack);
-    tcase_add_loop_test(tcase, each_right_that_is_taken_away_is_named, 0, 2 * PARTS);
-    tcase_add_loop_test(tcase, each_right_that_init_needs_is_printed_and_missed, 0, INITS);
-    tcase_add_test(tcase, database_that_may_not_be_chosen_is_named);
-    tcase_add_test(tcase, commands_are_asked_for_with_all_of_their_arguments);
-    tcase_add_test(tcase, right_that_server_can_not_tell_of_is_unknown);
-    tcase_add_loop_test(tcase, locks_that_can_not_be_released_are_told, 0, 5);
-    tcase_add_loop_test(tcase, info_is_needed_for_guard, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(rights, .timeout_s = 90)

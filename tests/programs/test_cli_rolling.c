@@ -130,11 +130,10 @@ static bool play_restarts(unsigned n)
     return held;
 }
 
-START_TEST(masters_restarted_in_turn_cost_no_lock)
+TEST(masters, masters_restarted_in_turn_cost_no_lock, .rows = 2)
 {
     ck_assert(met_unless_stalled(play_restarts(counts[_i]), STALL_MS, 2));
 }
-END_TEST
 
 /* What the other one gets is nobody's by then. Programs say a little later that theirs is
  * lost. */
@@ -170,13 +169,12 @@ static bool play_restarts_at_once(unsigned n)
     return lost;
 }
 
-START_TEST(masters_restarted_at_once_cost_locks_that_are_told)
+TEST(masters, masters_restarted_at_once_cost_locks_that_are_told, .rows = 2)
 {
     ck_assert(met_unless_stalled(play_restarts_at_once(counts[_i]), STALL_MS, 2));
 }
-END_TEST
 
-START_TEST(good_look_is_not_enough)
+TEST(masters, good_look_is_not_enough)
 {
     int64_t took_ms;
     struct program *program = NULL;
@@ -192,10 +190,9 @@ START_TEST(good_look_is_not_enough)
     program_free(program);
     masters_stop(masters);
 }
-END_TEST
 
 /* A master that goes away begins the time anew. */
-START_TEST(break_begins_it_anew)
+TEST(masters, break_begins_it_anew)
 {
     masters = masters_start(3, NULL);
     setenv("REDLOCK_NODES", masters_file(masters, "max-ttl 4s"), 1);
@@ -210,9 +207,8 @@ START_TEST(break_begins_it_anew)
     program_free(program);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(time_that_is_over_tells_last_look)
+TEST(masters, time_that_is_over_tells_last_look)
 {
     int64_t took_ms;
     masters = masters_start(3, NULL);
@@ -224,13 +220,12 @@ START_TEST(time_that_is_over_tells_last_look)
     ck_assert_int_eq(status_within("300ms", &took_ms), CLI_NOT_FIT);
     masters_stop(masters);
 }
-END_TEST
 
 static const struct {
     const char *with, *words;
 } forms[] = {{"--watch", "choose one"}, {"--acl", "--acl goes with none of"}};
 
-START_TEST(it_goes_with_one_look_only)
+TEST(masters, it_goes_with_one_look_only, .rows = 2)
 {
     struct program *program = NULL;
     ck_assert_int_eq(
@@ -238,19 +233,5 @@ START_TEST(it_goes_with_one_look_only)
     ck_assert_ptr_nonnull(strstr(program_err(program), forms[_i].words));
     program_free(program);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_rolling");
-    TCase *cases = tcase_create("masters");
-    tcase_set_timeout(cases, 240);
-    tcase_add_loop_test(cases, masters_restarted_in_turn_cost_no_lock, 0, 2);
-    tcase_add_loop_test(cases, masters_restarted_at_once_cost_locks_that_are_told, 0, 2);
-    tcase_add_test(cases, good_look_is_not_enough);
-    tcase_add_test(cases, break_begins_it_anew);
-    tcase_add_test(cases, time_that_is_over_tells_last_look);
-    tcase_add_loop_test(cases, it_goes_with_one_look_only, 0, 2);
-    suite_add_tcase(suite, cases);
-    return suite_run(suite);
-}
+CASE(masters, .timeout_s = 240)

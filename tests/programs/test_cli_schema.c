@@ -65,7 +65,7 @@ static void expect_list(const char *settings, int expected)
     program_free(program);
 }
 
-START_TEST(every_look_is_as_schema_says)
+TEST(masters, every_look_is_as_schema_says)
 {
     expect_list("guard off", CLI_FIT);
     expect_list("guard on", CLI_NOT_FIT); /* they have just been started */
@@ -77,7 +77,6 @@ START_TEST(every_look_is_as_schema_says)
     master_kill(masters, 2);
     expect_list("guard off", CLI_NOT_FIT);
 }
-END_TEST
 
 static const struct end {
     const char *words[4];
@@ -90,7 +89,7 @@ static const struct end {
 };
 #define ENDS (int)(sizeof(ends) / sizeof(ends[0]))
 
-START_TEST(every_end_without_look_is_as_schema_says_and_a_metric)
+TEST(masters, every_end_without_look_is_as_schema_says_and_a_metric, .rows = ENDS)
 {
     const char *argv[8] = {program_redlock(), "status", "--json"};
     struct program *program = NULL;
@@ -103,9 +102,8 @@ START_TEST(every_end_without_look_is_as_schema_says_and_a_metric)
     ck_assert_ptr_nonnull(strstr(program_out(program), "\nredlock_fit 0\n"));
     program_free(program);
 }
-END_TEST
 
-START_TEST(gate_that_sees_nothing_is_as_schema_says)
+TEST(masters, gate_that_sees_nothing_is_as_schema_says)
 {
     struct program *program = NULL;
     for (unsigned i = 0; i < 3; i++)
@@ -115,9 +113,8 @@ START_TEST(gate_that_sees_nothing_is_as_schema_says)
     expect_as_said(program, status, 77);
     program_free(program);
 }
-END_TEST
 
-START_TEST(time_is_that_of_the_look)
+TEST(masters, time_is_that_of_the_look)
 {
     struct program *program = NULL;
     char before[32], after[32], told[64];
@@ -132,7 +129,6 @@ START_TEST(time_is_that_of_the_look)
     ck_assert_msg(strcmp(before, told) <= 0 && strcmp(told, after) <= 0, "%s", told);
     program_free(program);
 }
-END_TEST
 
 /* The check itself sees what is amiss. */
 static const struct {
@@ -147,29 +143,12 @@ static const struct {
     {"[]", "object: []"},
 };
 
-START_TEST(text_that_is_not_as_schema_says_is_seen)
+TEST(check, text_that_is_not_as_schema_says_is_seen, .rows = ROWS(amiss))
 {
     char why[JSON_WHY_MAX];
     read_schema();
     json_schema_check(schema, amiss[_i].text, why);
     ck_assert_msg(strstr(why, amiss[_i].why), "%s", why);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_schema");
-    TCase *real = tcase_create("masters");
-    TCase *check = tcase_create("check");
-    tcase_set_timeout(real, 60);
-    tcase_add_checked_fixture(real, start, stop);
-    tcase_add_test(real, every_look_is_as_schema_says);
-    tcase_add_loop_test(real, every_end_without_look_is_as_schema_says_and_a_metric, 0, ENDS);
-    tcase_add_test(real, gate_that_sees_nothing_is_as_schema_says);
-    tcase_add_test(real, time_is_that_of_the_look);
-    tcase_add_loop_test(check, text_that_is_not_as_schema_says_is_seen, 0,
-                        (int)(sizeof(amiss) / sizeof(amiss[0])));
-    suite_add_tcase(suite, real);
-    suite_add_tcase(suite, check);
-    return suite_run(suite);
-}
+CASE(masters, .timeout_s = 60, .set_up = start, .tear_down = stop)

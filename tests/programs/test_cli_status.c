@@ -86,7 +86,7 @@ static void refuse(const struct refusal *refusal, unsigned node)
     ck_assert_msg(reply.type == '+', "%s: %s", word[1], reply.text);
 }
 
-START_TEST(master_that_refuses_scripts_is_no_vote_and_says_why)
+TEST(three_masters, master_that_refuses_scripts_is_no_vote_and_says_why, .rows = REFUSALS)
 {
     const struct refusal *refusal = &refusals[_i];
     refuse(refusal, 1);
@@ -104,9 +104,8 @@ START_TEST(master_that_refuses_scripts_is_no_vote_and_says_why)
     cli_expect_json(program, "fit", "false");
     program_free(program);
 }
-END_TEST
 
-START_TEST(prefix_proves_it_for_user_of_some_names)
+TEST(three_masters, prefix_proves_it_for_user_of_some_names)
 {
     for (unsigned i = 0; i < 3; i++)
         (void)master_do(masters, i, "ACL", "SETUSER", "default", "resetkeys", "~mine:*", NULL);
@@ -114,7 +113,6 @@ START_TEST(prefix_proves_it_for_user_of_some_names)
     program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prefix", "mine:"), NULL), CLI_FIT);
 }
-END_TEST
 
 /* ---- what is no master, or can't be reached ---------------------------------------------- */
 
@@ -156,7 +154,7 @@ static const struct gone {
 };
 #define GONE (int)(sizeof(gone) / sizeof(gone[0]))
 
-START_TEST(master_out_of_reach_is_no_vote_and_says_why)
+TEST(three_masters, master_out_of_reach_is_no_vote_and_says_why, .rows = GONE)
 {
     gone[_i].make(2);
     struct program *program = cli_expect_status(CLI_DEGRADED);
@@ -166,7 +164,6 @@ START_TEST(master_out_of_reach_is_no_vote_and_says_why)
     program = cli_expect_status(CLI_NOT_FIT);
     program_free(program);
 }
-END_TEST
 
 /* A node list of these three masters, with a setting or a wrong password. */
 static void list_nodes(const char *setting, const char *login)
@@ -180,7 +177,7 @@ static void list_nodes(const char *setting, const char *login)
     setenv("REDLOCK_NODES", node_list_write(&list), 1);
 }
 
-START_TEST(wrong_password_is_named)
+TEST(three_masters, wrong_password_is_named)
 {
     list_nodes("guard off", ":bad@");
     for (unsigned i = 0; i < 3; i++)
@@ -190,19 +187,17 @@ START_TEST(wrong_password_is_named)
     ck_assert_ptr_null(strstr(program_out(program), "bad"));
     program_free(program);
 }
-END_TEST
 
-START_TEST(password_that_is_not_wanted_is_named)
+TEST(three_masters, password_that_is_not_wanted_is_named)
 {
     list_nodes("guard off", ":bad@");
     struct program *program = cli_expect_status(CLI_NOT_FIT);
     cli_expect_check(program, 0, "connection", "fail", "without any password", "take it out");
     program_free(program);
 }
-END_TEST
 
 /* A look-up that fails may blame the name, or that no name server could be asked. */
-START_TEST(host_without_address_and_stranger_are_named)
+TEST(three_masters, host_without_address_and_stranger_are_named)
 {
     static struct node_list list;
     struct fake *fake = fake_start(false);
@@ -218,9 +213,8 @@ START_TEST(host_without_address_and_stranger_are_named)
     program_free(program);
     fake_stop(fake);
 }
-END_TEST
 
-START_TEST(master_just_started_says_when_it_will_vote)
+TEST(three_masters, master_just_started_says_when_it_will_vote)
 {
     list_nodes("max-ttl 10m", "");
     struct program *program = cli_expect_status(CLI_NOT_FIT);
@@ -231,7 +225,6 @@ START_TEST(master_just_started_says_when_it_will_vote)
     cli_expect_json(program, "node_list", getenv("REDLOCK_NODES"));
     program_free(program);
 }
-END_TEST
 
 /* ---- warnings --------------------------------------------------------------------------- */
 
@@ -246,7 +239,7 @@ static const struct warning {
 };
 #define WARNINGS (int)(sizeof(warnings) / sizeof(warnings[0]))
 
-START_TEST(fault_that_costs_no_lock_is_warning)
+TEST(three_masters, fault_that_costs_no_lock_is_warning, .rows = WARNINGS)
 {
     const char *const *word = warnings[_i].command;
     struct reply reply = master_do(masters, 1, word[0], word[1], word[2], word[3], NULL);
@@ -258,11 +251,10 @@ START_TEST(fault_that_costs_no_lock_is_warning)
     cli_expect_json(program, "nodes.1.votes", "true");
     program_free(program);
 }
-END_TEST
 
 /* ---- what a probe leaves ---------------------------------------------------------------- */
 
-START_TEST(probe_leaves_nothing_and_touches_no_key)
+TEST(three_masters, probe_leaves_nothing_and_touches_no_key)
 {
     (void)master_do(masters, 0, "SET", "theirs", "kept", NULL);
     struct program *program = cli_expect_status(CLI_FIT);
@@ -272,11 +264,10 @@ START_TEST(probe_leaves_nothing_and_touches_no_key)
     ck_assert_int_eq(master_do(masters, 1, "DBSIZE", NULL).number, 0);
     ck_assert_int_eq(master_do(masters, 2, "DBSIZE", NULL).number, 0);
 }
-END_TEST
 
 /* The script was sent, and its answer awaited in vain: when it runs, its release is behind it.
  */
-START_TEST(probe_without_answer_is_released)
+TEST(three_masters, probe_without_answer_is_released)
 {
     (void)master_do(masters, 0, "CLIENT", "PAUSE", "600000", "WRITE", NULL);
     struct program *program = NULL;
@@ -285,9 +276,8 @@ START_TEST(probe_without_answer_is_released)
     (void)master_do(masters, 0, "CLIENT", "UNPAUSE", NULL);
     ck_assert(wait_until(master_do(masters, 0, "DBSIZE", NULL).number == 0, CLI_MOMENT_MS));
 }
-END_TEST
 
-START_TEST(uptime_goes_on_while_it_is_watched)
+TEST(three_masters, uptime_goes_on_while_it_is_watched)
 {
     char first[32] = "", now[32] = "";
     struct program *program = program_start(NULL, REDLOCK("status", "--watch", "--json"));
@@ -306,12 +296,11 @@ START_TEST(uptime_goes_on_while_it_is_watched)
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), CLI_FIT);
     program_free(program);
 }
-END_TEST
 
 /* ---- servers of other sorts ---------------------------------------------------------------
  */
 
-START_TEST(watch_ends_with_last_status)
+TEST(three_masters, watch_ends_with_last_status)
 {
     struct program *program = program_start(NULL, REDLOCK("status", "--watch"));
     ck_assert(wait_until(program_printed(program, "fit: "), CLI_MOMENT_MS));
@@ -321,10 +310,9 @@ START_TEST(watch_ends_with_last_status)
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), CLI_DEGRADED);
     program_free(program);
 }
-END_TEST
 
 /* Each look would end so. */
-START_TEST(watch_ends_where_it_was_called_wrongly)
+TEST(three_masters, watch_ends_where_it_was_called_wrongly)
 {
     struct program *program =
         program_start(NULL, REDLOCK("status", "--watch", "--kinds", "fair"));
@@ -332,13 +320,12 @@ START_TEST(watch_ends_where_it_was_called_wrongly)
     ck_assert_msg(cli_one_line(program_err(program)), "%s", program_err(program));
     program_free(program);
 }
-END_TEST
 
 /* What is renamed, and the check that finds it: INFO is of use to the guard alone. */
 static const char *const renamed[][3] = {{"EVAL", "extend", "guard off"},
                                          {"INFO", "server", "guard on"}};
 
-START_TEST(renamed_command_is_not_fit)
+TEST(other_servers, renamed_command_is_not_fit, .rows = 2)
 {
     const char *command = renamed[_i][0];
     const char *arguments[] = {"--rename-command", command, "", NULL};
@@ -349,9 +336,8 @@ START_TEST(renamed_command_is_not_fit)
     program_free(program);
     stop();
 }
-END_TEST
 
-START_TEST(members_of_one_cluster_are_not_fit)
+TEST(other_servers, members_of_one_cluster_are_not_fit)
 {
     static const char *const cluster[] = {"--cluster-enabled", "yes", NULL};
     static const char *const slots[3][2] = {
@@ -378,9 +364,8 @@ START_TEST(members_of_one_cluster_are_not_fit)
     program_free(program);
     stop();
 }
-END_TEST
 
-START_TEST(sentinels_are_not_fit)
+TEST(other_servers, sentinels_are_not_fit)
 {
     struct node_list list = {.len = 0};
     struct program *sentinel[3];
@@ -406,34 +391,6 @@ START_TEST(sentinels_are_not_fit)
     for (unsigned i = 0; i < 3; i++)
         program_free(sentinel[i]);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_status");
-    TCase *tests = tcase_create("three masters");
-    tcase_set_timeout(tests, 90);
-    tcase_add_checked_fixture(tests, start_plain, stop);
-    tcase_add_loop_test(tests, master_that_refuses_scripts_is_no_vote_and_says_why, 0,
-                        REFUSALS);
-    tcase_add_test(tests, prefix_proves_it_for_user_of_some_names);
-    tcase_add_loop_test(tests, master_out_of_reach_is_no_vote_and_says_why, 0, GONE);
-    tcase_add_test(tests, wrong_password_is_named);
-    tcase_add_test(tests, password_that_is_not_wanted_is_named);
-    tcase_add_test(tests, host_without_address_and_stranger_are_named);
-    tcase_add_test(tests, master_just_started_says_when_it_will_vote);
-    tcase_add_loop_test(tests, fault_that_costs_no_lock_is_warning, 0, WARNINGS);
-    tcase_add_test(tests, probe_leaves_nothing_and_touches_no_key);
-    tcase_add_test(tests, probe_without_answer_is_released);
-    tcase_add_test(tests, uptime_goes_on_while_it_is_watched);
-    tcase_add_test(tests, watch_ends_with_last_status);
-    tcase_add_test(tests, watch_ends_where_it_was_called_wrongly);
-    suite_add_tcase(suite, tests);
-    TCase *others = tcase_create("other servers");
-    tcase_set_timeout(others, 90);
-    tcase_add_loop_test(others, renamed_command_is_not_fit, 0, 2);
-    tcase_add_test(others, members_of_one_cluster_are_not_fit);
-    tcase_add_test(others, sentinels_are_not_fit);
-    suite_add_tcase(suite, others);
-    return suite_run(suite);
-}
+CASE(three_masters, .timeout_s = 90, .set_up = start_plain, .tear_down = stop)
+CASE(other_servers, .timeout_s = 90)

@@ -70,7 +70,7 @@ static const struct {
     {29, 400, true}, /* without it, the server's is worth nothing */
 };
 
-START_TEST(certificate_that_ends_soon_is_warning)
+TEST(tls, certificate_that_ends_soon_is_warning, .rows = ROWS(ends))
 {
     start(ends[_i].ca_days, ends[_i].server_days);
     struct program *program = cli_expect_status(CLI_FIT);
@@ -84,9 +84,8 @@ START_TEST(certificate_that_ends_soon_is_warning)
     ck_assert_msg(left_s > days * DAY_S - 60 && left_s <= days * DAY_S + 60, "%g", left_s);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(master_without_tls_has_no_certificate)
+TEST(tls, master_without_tls_has_no_certificate)
 {
     masters = masters_start(1, NULL);
     setenv("REDLOCK_NODES", masters_file(masters, CLI_PATIENT), 1);
@@ -96,16 +95,5 @@ START_TEST(master_without_tls_has_no_certificate)
     ck_assert_double_eq(metric_of("redlock_master_tls_left_seconds{"), -1);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_tls");
-    TCase *tcase = tcase_create("tls");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, certificate_that_ends_soon_is_warning, 0,
-                        (int)(sizeof(ends) / sizeof(ends[0])));
-    tcase_add_test(tcase, master_without_tls_has_no_certificate);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(tls, .timeout_s = 60)

@@ -48,7 +48,7 @@ static void expect_found(struct program *program)
     ck_assert(!program_printed(program, "allow the user PUBLISH"));
 }
 
-START_TEST(balancer_is_no_vote_and_says_why)
+TEST(masters, balancer_is_no_vote_and_says_why)
 {
     struct program *program = NULL;
     proxy_take_turns(proxy, &masters->node[3].unix_at);
@@ -56,10 +56,9 @@ START_TEST(balancer_is_no_vote_and_says_why)
     expect_found(program);
     program_free(program);
 }
-END_TEST
 
 /* The library has met one server, and this program the other. */
-START_TEST(own_connection_that_meets_another_server_is_told)
+TEST(masters, own_connection_that_meets_another_server_is_told)
 {
     struct program *program = NULL;
     bool found = false;
@@ -74,9 +73,8 @@ START_TEST(own_connection_that_meets_another_server_is_told)
     expect_found(program);
     program_free(program);
 }
-END_TEST
 
-START_TEST(proxy_before_one_server_is_well)
+TEST(masters, proxy_before_one_server_is_well)
 {
     struct program *program = NULL;
     proxy_take_turns(proxy, &masters->node[1].unix_at);
@@ -87,7 +85,6 @@ START_TEST(proxy_before_one_server_is_well)
         program_free(program);
     }
 }
-END_TEST
 
 /* What is started from here on knows a name with an address of each family. */
 static void know_two_families(void)
@@ -105,7 +102,7 @@ static void know_two_families(void)
 }
 
 /* The library compares one address of each family with nothing. The doctor does. */
-START_TEST(addresses_of_both_families_are_compared)
+TEST(masters, addresses_of_both_families_are_compared)
 {
     struct node_list list = {.len = 0};
     struct program *program = NULL;
@@ -131,18 +128,5 @@ START_TEST(addresses_of_both_families_are_compared)
     expect_found(program);
     program_free(program);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("cli_two_servers");
-    TCase *real = tcase_create("masters");
-    tcase_set_timeout(real, 90);
-    tcase_add_checked_fixture(real, start, stop);
-    tcase_add_test(real, balancer_is_no_vote_and_says_why);
-    tcase_add_test(real, own_connection_that_meets_another_server_is_told);
-    tcase_add_test(real, addresses_of_both_families_are_compared);
-    tcase_add_test(real, proxy_before_one_server_is_well);
-    suite_add_tcase(suite, real);
-    return suite_run(suite);
-}
+CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)

@@ -71,7 +71,7 @@ static struct program *start_stopped(const char *text)
     return program;
 }
 
-START_TEST(writers_in_turn_are_served)
+TEST(fenced_store, writers_in_turn_are_served)
 {
     unsigned long long before = 0;
     static const char *const texts[] = {"one", "second", "3"};
@@ -82,10 +82,9 @@ START_TEST(writers_in_turn_are_served)
     }
     ck_assert(wait_until(masters_with(masters, NAME) == 0, LEASE_MS / 2)); /* given back */
 }
-END_TEST
 
 /* What it is all for. */
-START_TEST(writer_that_was_stopped_past_its_lease_is_refused)
+TEST(fenced_store, writer_that_was_stopped_past_its_lease_is_refused)
 {
     struct program *early = start_stopped("early");
     expect_written(start("late", NULL)); /* it waits for the end of the lease */
@@ -99,10 +98,9 @@ START_TEST(writer_that_was_stopped_past_its_lease_is_refused)
     ck_assert_uint_eq(stored("late"), token);
     program_free(early);
 }
-END_TEST
 
 /* The token is the last one still: nobody is harmed. */
-START_TEST(writer_that_was_stopped_while_nobody_wrote_is_served)
+TEST(fenced_store, writer_that_was_stopped_while_nobody_wrote_is_served)
 {
     expect_written(start("before", NULL));
     unsigned long long token = stored("before");
@@ -112,27 +110,13 @@ START_TEST(writer_that_was_stopped_while_nobody_wrote_is_served)
     expect_written(program);
     ck_assert_uint_gt(stored("alone"), token);
 }
-END_TEST
 
-START_TEST(wrong_arguments_are_told_with_usage)
+TEST(fenced_store, wrong_arguments_are_told_with_usage)
 {
     struct program *program = start("text", "halt");
     ck_assert_int_eq(program_wait(program, LIMIT_MS), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "usage: fenced_store NODES FILE TEXT"));
     program_free(program);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("example fenced_store");
-    TCase *tests = tcase_create("fenced_store");
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, writers_in_turn_are_served);
-    tcase_add_test(tests, writer_that_was_stopped_past_its_lease_is_refused);
-    tcase_add_test(tests, writer_that_was_stopped_while_nobody_wrote_is_served);
-    tcase_add_test(tests, wrong_arguments_are_told_with_usage);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(fenced_store, .set_up = set_up, .tear_down = tear_down, .timeout_s = 60)

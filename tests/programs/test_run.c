@@ -25,7 +25,7 @@ static const struct {
     {"kill -KILL $$", 137}, {"kill -SEGV $$", 139}, {"kill -INT $$", 130},
 };
 
-START_TEST(case_108_exit_status_of_command)
+TEST(plain, case_108_exit_status_of_command, .rows = ROWS(ends))
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, RUN_SH("j:108", ends[_i].script), &program),
@@ -35,16 +35,14 @@ START_TEST(case_108_exit_status_of_command)
     program_free(program);
     cli_expect_free("j:108");
 }
-END_TEST
 
-START_TEST(remedy_for_missing_dashes_shows_whole_command)
+TEST(plain, remedy_for_missing_dashes_shows_whole_command)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "x", "echo", "hi", "you"), &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), ": redlock run x -- echo hi you\n"));
     program_free(program);
 }
-END_TEST
 
 static rlim_t descriptors;
 
@@ -55,7 +53,7 @@ static void limit_descriptors(void)
 }
 
 /* However few there are, and wherever they run out. */
-START_TEST(too_few_descriptors_are_no_fault_of_node_list)
+TEST(plain, too_few_descriptors_are_no_fault_of_node_list)
 {
     const struct program_how how = {.before_exec = limit_descriptors};
     for (descriptors = 3; descriptors < 16; descriptors++) {
@@ -70,9 +68,8 @@ START_TEST(too_few_descriptors_are_no_fault_of_node_list)
         program_free(program);
     }
 }
-END_TEST
 
-START_TEST(case_108_command_that_can_not_be_run)
+TEST(plain, case_108_command_that_can_not_be_run)
 {
     struct program *program = NULL;
     ck_assert_int_eq(
@@ -88,11 +85,10 @@ START_TEST(case_108_command_that_can_not_be_run)
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "j:108", "--", "/"), NULL), 126);
     cli_expect_free("j:108");
 }
-END_TEST
 
 /* ---- what COMMAND is given ---- */
 
-START_TEST(case_111_arguments_verbatim_without_shell)
+TEST(plain, case_111_arguments_verbatim_without_shell)
 {
     struct program *program = NULL;
     ck_assert_int_eq(
@@ -110,7 +106,6 @@ START_TEST(case_111_arguments_verbatim_without_shell)
     ck_assert_str_eq(program_out(program), "ok");
     program_free(program);
 }
-END_TEST
 
 static int occurrences(const char *text, const char *word)
 {
@@ -120,7 +115,7 @@ static int occurrences(const char *text, const char *word)
     return count;
 }
 
-START_TEST(case_112_environment_carries_name_handle_and_nodes)
+TEST(plain, case_112_environment_carries_name_handle_and_nodes)
 {
     static const char *const environment[] = {"KEPT=a b", "REDLOCK_NAME=stale",
                                               "REDLOCK_HANDLE=stale", NULL};
@@ -145,9 +140,8 @@ START_TEST(case_112_environment_carries_name_handle_and_nodes)
     ck_assert(program_printed(program, "rl4"));
     program_free(program);
 }
-END_TEST
 
-START_TEST(case_112_node_list_path_is_made_absolute)
+TEST(plain, case_112_node_list_path_is_made_absolute)
 {
     char directory[SUITE_PATH_MAX];
     char text[16384];
@@ -171,10 +165,9 @@ START_TEST(case_112_node_list_path_is_made_absolute)
     program_free(program);
     suite_remove_dir(directory);
 }
-END_TEST
 
 /* What systemd says to redlock by its process number is meant for the command. */
-START_TEST(command_is_whom_systemd_means)
+TEST(plain, command_is_whom_systemd_means)
 {
     struct program *program = NULL;
     ck_assert_int_eq(
@@ -196,9 +189,8 @@ START_TEST(command_is_whom_systemd_means)
                                  NULL),
                      0);
 }
-END_TEST
 
-START_TEST(case_112_try_wait_and_ttl_are_honoured)
+TEST(plain, case_112_try_wait_and_ttl_are_honoured)
 {
     (void)cli_acquire("j:112:busy", "6s");
     int64_t begin = now_ms();
@@ -220,9 +212,8 @@ START_TEST(case_112_try_wait_and_ttl_are_honoured)
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + SIGTERM);
     program_free(program);
 }
-END_TEST
 
-START_TEST(case_113_stdin_is_passed_through)
+TEST(plain, case_113_stdin_is_passed_through)
 {
     size_t len = 300000;
     char *input = malloc(len + 1);
@@ -236,10 +227,9 @@ START_TEST(case_113_stdin_is_passed_through)
     program_free(program);
     free(input);
 }
-END_TEST
 
 /* A master that asks for a password, which stands in a file. */
-START_TEST(case_114_no_secret_on_any_command_line_or_in_any_message)
+TEST(plain, case_114_no_secret_on_any_command_line_or_in_any_message)
 {
     struct masters *guarded = masters_start(1, NULL);
     (void)master_do(guarded, 0, "CONFIG", "SET", "requirepass", "s3cr3t-word", NULL);
@@ -271,7 +261,6 @@ START_TEST(case_114_no_secret_on_any_command_line_or_in_any_message)
     masters_stop(guarded);
     suite_remove_dir(directory);
 }
-END_TEST
 
 /* ---- descriptors and signals as the caller had them ---- */
 
@@ -297,7 +286,7 @@ static void expect_no_difference(const struct program_how *how, const char *cons
     program_free(with);
 }
 
-START_TEST(descriptors_are_callers_and_no_others)
+TEST(plain, descriptors_are_callers_and_no_others)
 {
     struct program_how how = {.before_exec = open_nine};
     struct program *program = NULL;
@@ -309,7 +298,6 @@ START_TEST(descriptors_are_callers_and_no_others)
     const char *const list[] = {"ls", "/proc/self/fd", NULL};
     expect_no_difference(&how, list);
 }
-END_TEST
 
 static void ignore_some(void)
 {
@@ -332,7 +320,7 @@ static unsigned long long signals_of(struct program *program, const char *which)
     return strtoull(at + strlen(which), NULL, 16) & ~OF_THE_LIBRARY;
 }
 
-START_TEST(signal_mask_and_ignored_signals_are_callers)
+TEST(plain, signal_mask_and_ignored_signals_are_callers)
 {
     static const char *const file = "/proc/self/status";
     const char *const plain[] = {"cat", file, NULL};
@@ -351,13 +339,12 @@ START_TEST(signal_mask_and_ignored_signals_are_callers)
         program_free(with);
     }
 }
-END_TEST
 
 /* ---- the start ---- */
 
 /* To load OpenSSL takes longer than all the rest. The guard, COMMAND's parent, is forked from
  * `redlock run`. */
-START_TEST(openssl_is_loaded_for_tls_only)
+TEST(plain, openssl_is_loaded_for_tls_only)
 {
 #ifdef LATE_OPENSSL
     struct program *program = NULL;
@@ -373,9 +360,8 @@ START_TEST(openssl_is_loaded_for_tls_only)
     program_free(program);
 #endif
 }
-END_TEST
 
-START_TEST(openssl_that_can_not_be_loaded_is_named)
+TEST(plain, openssl_that_can_not_be_loaded_is_named)
 {
 #ifdef LATE_OPENSSL
     static const char script[] = "echo none >libssl.so.3; cp libssl.so.3 libssl.so.1.1\n"
@@ -390,30 +376,5 @@ START_TEST(openssl_that_can_not_be_loaded_is_named)
     program_free(program);
 #endif
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("run");
-    TCase *plain = tcase_create("plain");
-    tcase_set_timeout(plain, 60);
-    tcase_add_unchecked_fixture(plain, cli_rig_start, cli_rig_stop);
-    tcase_add_loop_test(plain, case_108_exit_status_of_command, 0,
-                        (int)(sizeof(ends) / sizeof(ends[0])));
-    tcase_add_test(plain, case_108_command_that_can_not_be_run);
-    tcase_add_test(plain, remedy_for_missing_dashes_shows_whole_command);
-    tcase_add_test(plain, too_few_descriptors_are_no_fault_of_node_list);
-    tcase_add_test(plain, case_111_arguments_verbatim_without_shell);
-    tcase_add_test(plain, case_112_environment_carries_name_handle_and_nodes);
-    tcase_add_test(plain, case_112_node_list_path_is_made_absolute);
-    tcase_add_test(plain, command_is_whom_systemd_means);
-    tcase_add_test(plain, case_112_try_wait_and_ttl_are_honoured);
-    tcase_add_test(plain, case_113_stdin_is_passed_through);
-    tcase_add_test(plain, case_114_no_secret_on_any_command_line_or_in_any_message);
-    tcase_add_test(plain, descriptors_are_callers_and_no_others);
-    tcase_add_test(plain, signal_mask_and_ignored_signals_are_callers);
-    tcase_add_test(plain, openssl_is_loaded_for_tls_only);
-    tcase_add_test(plain, openssl_that_can_not_be_loaded_is_named);
-    suite_add_tcase(suite, plain);
-    return suite_run(suite);
-}
+CASE(plain, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

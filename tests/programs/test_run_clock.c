@@ -59,7 +59,7 @@ static void begin(struct scene *scene, const char *ttl, const char *grace, const
     clock_end();
 }
 
-START_TEST(clock_back_command_gone_and_74)
+TEST(back, clock_back_command_gone_and_74, .rows = STEPS)
 {
     struct scene scene;
     begin(&scene, "30s", "500ms", scene_stubborn, 3);
@@ -73,10 +73,9 @@ START_TEST(clock_back_command_gone_and_74)
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
 }
-END_TEST
 
 /* There is nobody but the guard to see it. */
-START_TEST(clock_back_while_run_is_stopped_command_gone)
+TEST(back, clock_back_while_run_is_stopped_command_gone, .rows = STEPS)
 {
     struct scene scene;
     begin(&scene, "30s", "500ms", scene_stubborn, 3);
@@ -90,10 +89,9 @@ START_TEST(clock_back_while_run_is_stopped_command_gone)
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
 }
-END_TEST
 
 /* TERM was sent, and KILL must not come when the clock is there again. */
-START_TEST(clock_back_while_command_has_grace_it_is_killed)
+TEST(back, clock_back_while_command_has_grace_it_is_killed, .rows = STEPS)
 {
     struct scene scene;
     begin(&scene, "30s", "10s", scene_stubborn, 3);
@@ -105,7 +103,6 @@ START_TEST(clock_back_while_command_has_grace_it_is_killed)
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
 }
-END_TEST
 
 /* Hold as loss_hold() does, with a clock that the test sets. */
 static struct program *hold(const char *ttl)
@@ -116,7 +113,7 @@ static struct program *hold(const char *ttl)
     return run;
 }
 
-START_TEST(clock_back_is_the_cause_that_is_named)
+TEST(back, clock_back_is_the_cause_that_is_named, .rows = STEPS)
 {
     struct program *run = hold("2s");
     *step_ns += steps_s[_i] * RL_NS_PER_S;
@@ -125,10 +122,9 @@ START_TEST(clock_back_is_the_cause_that_is_named)
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", LOSS_NAME, NULL);
 }
-END_TEST
 
 /* The clock of leases goes on while a machine is suspended, and its MONOTONIC does not. */
-START_TEST(machine_that_was_suspended_is_told_apart_from_process_that_was_stopped)
+TEST(back, machine_that_was_suspended_is_told_apart_from_process_that_was_stopped)
 {
     struct program *run = hold("10s");
     kill(run->pid, SIGSTOP); /* nothing runs meanwhile */
@@ -139,9 +135,8 @@ START_TEST(machine_that_was_suspended_is_told_apart_from_process_that_was_stoppe
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", LOSS_NAME, NULL);
 }
-END_TEST
 
-START_TEST(clock_back_while_it_waits_it_has_waited)
+TEST(back, clock_back_while_it_waits_it_has_waited, .rows = STEPS)
 {
     char wait[] = "1500ms";
     (void)cli_acquire(SCENE_NAME, "30s");
@@ -159,20 +154,5 @@ START_TEST(clock_back_while_it_waits_it_has_waited)
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("run_clock");
-    TCase *back = tcase_create("back");
-    tcase_set_timeout(back, 120);
-    tcase_add_unchecked_fixture(back, cli_rig_start, cli_rig_stop);
-    tcase_add_loop_test(back, clock_back_command_gone_and_74, 0, STEPS);
-    tcase_add_loop_test(back, clock_back_while_run_is_stopped_command_gone, 0, STEPS);
-    tcase_add_loop_test(back, clock_back_while_command_has_grace_it_is_killed, 0, STEPS);
-    tcase_add_loop_test(back, clock_back_is_the_cause_that_is_named, 0, STEPS);
-    tcase_add_test(back, machine_that_was_suspended_is_told_apart_from_process_that_was_stopped);
-    tcase_add_loop_test(back, clock_back_while_it_waits_it_has_waited, 0, STEPS);
-    suite_add_tcase(suite, back);
-    return suite_run(suite);
-}
+CASE(back, .timeout_s = 120, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

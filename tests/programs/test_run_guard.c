@@ -17,7 +17,7 @@
 
 /* ---- redlock run dies or stops ---- */
 
-START_TEST(run_killed_command_gone_before_validity_ends_and_lock_free_after)
+TEST(kills, run_killed_command_gone_before_validity_ends_and_lock_free_after)
 {
     struct scene scene;
     scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
@@ -29,10 +29,9 @@ START_TEST(run_killed_command_gone_before_validity_ends_and_lock_free_after)
     program_free(scene.run);
     scene_expect_free_soon();
 }
-END_TEST
 
 /* What /proc says of a process has its name in it, which may look like what follows it. */
-START_TEST(run_killed_no_name_hides_daemon)
+TEST(kills, run_killed_no_name_hides_daemon)
 {
     struct scene scene;
     scene_begin(
@@ -47,11 +46,10 @@ START_TEST(run_killed_no_name_hides_daemon)
     program_free(scene.run);
     scene_expect_free_soon();
 }
-END_TEST
 
 /* Run that is continued gives up, a margin before the end, what it had no time to renew: all
  * must be gone by then. */
-START_TEST(run_stopped_command_gone_before_validity_ends)
+TEST(kills, run_stopped_command_gone_before_validity_ends)
 {
     struct scene scene;
     scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
@@ -63,9 +61,8 @@ START_TEST(run_stopped_command_gone_before_validity_ends)
     ck_assert(cli_one_line(program_err(scene.run)));
     program_free(scene.run);
 }
-END_TEST
 
-START_TEST(run_stopped_for_moment_goes_on)
+TEST(kills, run_stopped_for_moment_goes_on)
 {
     struct scene scene;
     scene_begin(&scene, "3s", "750ms", scene_polite, 1);
@@ -78,9 +75,8 @@ START_TEST(run_stopped_for_moment_goes_on)
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 3);
     program_free(scene.run);
 }
-END_TEST
 
-START_TEST(run_killed_polite_command_gets_term_and_time)
+TEST(kills, run_killed_polite_command_gets_term_and_time)
 {
     struct scene scene;
     scene_begin(&scene, "5s", "750ms", scene_polite, 1);
@@ -92,10 +88,9 @@ START_TEST(run_killed_polite_command_gets_term_and_time)
     program_free(scene.run);
     scene_expect_free_soon();
 }
-END_TEST
 
 /* COMMAND lives on at first, so that the daemon is not the guard's own child. */
-START_TEST(run_killed_daemon_of_command_gets_term_and_time_too)
+TEST(kills, run_killed_daemon_of_command_gets_term_and_time_too)
 {
     struct scene scene;
     scene_begin(
@@ -110,7 +105,6 @@ START_TEST(run_killed_daemon_of_command_gets_term_and_time_too)
     program_free(scene.run);
     scene_expect_free_soon();
 }
-END_TEST
 
 /* How many descriptors the guard may have. */
 static void limit_files(pid_t guard, rlim_t most, struct rlimit *ret_before)
@@ -122,7 +116,7 @@ static void limit_files(pid_t guard, rlim_t most, struct rlimit *ret_before)
 
 /* The guard can't read who there is, and kills COMMAND's group only. That round is over when
  * COMMAND was waited for. A later round finds what the first one did not see. */
-START_TEST(run_killed_processes_that_first_kill_missed_are_killed_too)
+TEST(kills, run_killed_processes_that_first_kill_missed_are_killed_too)
 {
     struct rlimit before;
     struct scene scene;
@@ -143,9 +137,8 @@ START_TEST(run_killed_processes_that_first_kill_missed_are_killed_too)
     program_free(scene.run);
     scene_expect_free_soon();
 }
-END_TEST
 
-START_TEST(run_stopped_polite_command_gets_term_grace_before_end)
+TEST(kills, run_stopped_polite_command_gets_term_grace_before_end)
 {
     struct scene scene;
     scene_begin(&scene, "4s", "2s", scene_polite, 1);
@@ -159,9 +152,8 @@ START_TEST(run_stopped_polite_command_gets_term_grace_before_end)
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
     program_free(scene.run);
 }
-END_TEST
 
-START_TEST(run_stopped_and_command_stopped_too)
+TEST(kills, run_stopped_and_command_stopped_too)
 {
     struct scene scene;
     scene_begin(&scene, "2s", "500ms", scene_polite, 1);
@@ -174,9 +166,8 @@ START_TEST(run_stopped_and_command_stopped_too)
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
     program_free(scene.run);
 }
-END_TEST
 
-START_TEST(without_grace_there_is_no_term)
+TEST(kills, without_grace_there_is_no_term)
 {
     struct scene scene;
     scene_begin(&scene, "10s", "0", scene_polite, 1);
@@ -187,7 +178,6 @@ START_TEST(without_grace_there_is_no_term)
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
 }
-END_TEST
 
 static void own_group(void)
 {
@@ -195,7 +185,7 @@ static void own_group(void)
 }
 
 /* As a shell does it with a job: the guard is no part of that. */
-START_TEST(run_s_group_killed_and_daemon_of_command_is_ended)
+TEST(kills, run_s_group_killed_and_daemon_of_command_is_ended)
 {
     static const struct program_how how = {.before_exec = own_group};
     struct program *program =
@@ -212,9 +202,8 @@ START_TEST(run_s_group_killed_and_daemon_of_command_is_ended)
     program_free(program);
     scene_expect_free_soon();
 }
-END_TEST
 
-START_TEST(processes_left_in_commands_group_are_ended_and_told)
+TEST(kills, processes_left_in_commands_group_are_ended_and_told)
 {
     struct program *program = program_start(
         NULL, REDLOCK("run", SCENE_NAME, "--", "sh", "-c", "sleep 81 & echo pid=$!; exit 9"));
@@ -226,10 +215,9 @@ START_TEST(processes_left_in_commands_group_are_ended_and_told)
     cli_expect_free(SCENE_NAME);
     program_free(program);
 }
-END_TEST
 
 /* The lease is all but over when it is granted: nothing is started. */
-START_TEST(command_is_not_started_where_its_grace_has_begun)
+TEST(kills, command_is_not_started_where_its_grace_has_begun)
 {
     struct fake *fakes[1];
     fakes_start(fakes, 1);
@@ -244,10 +232,9 @@ START_TEST(command_is_not_started_where_its_grace_has_begun)
     program_free(program);
     fakes_stop(fakes, 1);
 }
-END_TEST
 
 /* COMMAND's own status, and a word on the lock. */
-START_TEST(release_that_no_majority_confirmed_is_told)
+TEST(kills, release_that_no_majority_confirmed_is_told)
 {
     struct scene scene;
     scene_begin(&scene, "10s", "1s", scene_polite, 1);
@@ -267,11 +254,10 @@ START_TEST(release_that_no_majority_confirmed_is_told)
     program_free(scene.run);
     scene_expect_free_soon();
 }
-END_TEST
 
 /* ---- the guard dies or stops ---- */
 
-START_TEST(guard_killed_everything_gone_at_once_and_74)
+TEST(kills, guard_killed_everything_gone_at_once_and_74)
 {
     struct scene scene;
     scene_begin(&scene, "5s", "1250ms", scene_stubborn, 3);
@@ -284,9 +270,8 @@ START_TEST(guard_killed_everything_gone_at_once_and_74)
     cli_expect_free(SCENE_NAME);
     program_free(scene.run);
 }
-END_TEST
 
-START_TEST(command_kills_its_parent)
+TEST(kills, command_kills_its_parent)
 {
     ck_assert_int_eq(
         program_run(NULL,
@@ -295,9 +280,8 @@ START_TEST(command_kills_its_parent)
         74);
     cli_expect_free(SCENE_NAME);
 }
-END_TEST
 
-START_TEST(guard_stopped_is_continued)
+TEST(kills, guard_stopped_is_continued)
 {
     struct scene scene;
     scene_begin(&scene, "1s", "250ms", scene_polite, 1);
@@ -311,9 +295,8 @@ START_TEST(guard_stopped_is_continued)
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 3);
     program_free(scene.run);
 }
-END_TEST
 
-START_TEST(guard_and_run_killed_at_once_command_itself_dies)
+TEST(kills, guard_and_run_killed_at_once_command_itself_dies)
 {
     struct scene scene;
     scene_begin(&scene, "1s", "250ms", scene_stubborn, 3);
@@ -327,9 +310,8 @@ START_TEST(guard_and_run_killed_at_once_command_itself_dies)
     program_free(scene.run);
     scene_expect_free_soon();
 }
-END_TEST
 
-START_TEST(children_that_were_there_before_are_left_alone)
+TEST(kills, children_that_were_there_before_are_left_alone)
 {
     static const char script[] = "sleep 76 & echo before=$!; exec \"$REDLOCK\" run " SCENE_NAME
                                  " -- sh -c 'kill -9 $PPID; sleep 77'";
@@ -344,16 +326,14 @@ START_TEST(children_that_were_there_before_are_left_alone)
     kill(before, SIGKILL);
     program_free(program);
 }
-END_TEST
 
-START_TEST(command_signals_its_own_group_only)
+TEST(kills, command_signals_its_own_group_only)
 {
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("run", SCENE_NAME, "--", "sh", "-c", "kill -KILL 0"), NULL),
         128 + SIGKILL);
     cli_expect_free(SCENE_NAME);
 }
-END_TEST
 
 /* ---- while run waits for the lock: the guard is there, and has no COMMAND yet ---- */
 
@@ -383,7 +363,7 @@ static int wait_scene_end(struct wait_scene *scene)
     return program_wait(scene->run, CLI_MOMENT_MS);
 }
 
-START_TEST(run_killed_while_it_waits_leaves_no_guard)
+TEST(kills, run_killed_while_it_waits_leaves_no_guard)
 {
     struct wait_scene scene;
     wait_scene_begin(&scene);
@@ -395,9 +375,8 @@ START_TEST(run_killed_while_it_waits_leaves_no_guard)
     program_free(scene.run);
     scene_expect_free_soon();
 }
-END_TEST
 
-START_TEST(guard_killed_while_run_waits_command_never_starts_and_74)
+TEST(kills, guard_killed_while_run_waits_command_never_starts_and_74)
 {
     struct wait_scene scene;
     wait_scene_begin(&scene);
@@ -408,9 +387,8 @@ START_TEST(guard_killed_while_run_waits_command_never_starts_and_74)
     cli_expect_free(SCENE_NAME);
     program_free(scene.run);
 }
-END_TEST
 
-START_TEST(guard_stopped_while_run_waits_is_continued)
+TEST(kills, guard_stopped_while_run_waits_is_continued)
 {
     struct wait_scene scene;
     wait_scene_begin(&scene);
@@ -419,37 +397,5 @@ START_TEST(guard_stopped_while_run_waits_is_continued)
     ck_assert_str_eq(program_out(scene.run), "started\n");
     program_free(scene.run);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("run_guard");
-    TCase *kills = tcase_create("kills");
-    tcase_set_timeout(kills, 60);
-    tcase_add_unchecked_fixture(kills, cli_rig_start, cli_rig_stop);
-    tcase_add_test(kills, run_killed_command_gone_before_validity_ends_and_lock_free_after);
-    tcase_add_test(kills, run_killed_no_name_hides_daemon);
-    tcase_add_test(kills, run_s_group_killed_and_daemon_of_command_is_ended);
-    tcase_add_test(kills, processes_left_in_commands_group_are_ended_and_told);
-    tcase_add_test(kills, command_is_not_started_where_its_grace_has_begun);
-    tcase_add_test(kills, release_that_no_majority_confirmed_is_told);
-    tcase_add_test(kills, run_stopped_command_gone_before_validity_ends);
-    tcase_add_test(kills, run_stopped_for_moment_goes_on);
-    tcase_add_test(kills, run_killed_polite_command_gets_term_and_time);
-    tcase_add_test(kills, run_killed_daemon_of_command_gets_term_and_time_too);
-    tcase_add_test(kills, run_killed_processes_that_first_kill_missed_are_killed_too);
-    tcase_add_test(kills, run_stopped_polite_command_gets_term_grace_before_end);
-    tcase_add_test(kills, run_stopped_and_command_stopped_too);
-    tcase_add_test(kills, without_grace_there_is_no_term);
-    tcase_add_test(kills, guard_killed_everything_gone_at_once_and_74);
-    tcase_add_test(kills, command_kills_its_parent);
-    tcase_add_test(kills, guard_stopped_is_continued);
-    tcase_add_test(kills, run_killed_while_it_waits_leaves_no_guard);
-    tcase_add_test(kills, guard_killed_while_run_waits_command_never_starts_and_74);
-    tcase_add_test(kills, guard_stopped_while_run_waits_is_continued);
-    tcase_add_test(kills, guard_and_run_killed_at_once_command_itself_dies);
-    tcase_add_test(kills, children_that_were_there_before_are_left_alone);
-    tcase_add_test(kills, command_signals_its_own_group_only);
-    suite_add_tcase(suite, kills);
-    return suite_run(suite);
-}
+CASE(kills, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

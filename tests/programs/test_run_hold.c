@@ -11,7 +11,7 @@
 
 #define RUN_SH(name, script) REDLOCK("run", name, "--", "sh", "-c", script)
 
-START_TEST(lock_is_extended_for_as_long_as_command_runs)
+TEST(holding, lock_is_extended_for_as_long_as_command_runs)
 {
     struct program *program =
         program_start(NULL, REDLOCK("run", "--ttl", "1500ms", "long", "--", "sleep", "6"));
@@ -23,10 +23,9 @@ START_TEST(lock_is_extended_for_as_long_as_command_runs)
     program_free(program);
     cli_expect_free("long");
 }
-END_TEST
 
 /* The guard hears of each renewal well before half of the lease is gone. */
-START_TEST(with_half_of_lease_as_grace_command_is_left_alone)
+TEST(holding, with_half_of_lease_as_grace_command_is_left_alone)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL,
@@ -37,10 +36,9 @@ START_TEST(with_half_of_lease_as_grace_command_is_left_alone)
     ck_assert_str_eq(program_err(program), "");
     program_free(program);
 }
-END_TEST
 
 /* It is for services that make other calls meanwhile: run makes none. */
-START_TEST(background_never_is_not_for_run)
+TEST(holding, background_never_is_not_for_run)
 {
     const char *nodes = masters_file(cli_masters, "background never\n");
     struct program *program = NULL;
@@ -53,7 +51,6 @@ START_TEST(background_never_is_not_for_run)
     program_free(program);
     cli_expect_free("never");
 }
-END_TEST
 
 static pid_t number_after(const char *text, const char *word)
 {
@@ -61,7 +58,7 @@ static pid_t number_after(const char *text, const char *word)
     return at ? (pid_t)strtol(at + strlen(word), NULL, 10) : 0;
 }
 
-START_TEST(processes_left_in_commands_group_are_ended_before_release)
+TEST(holding, processes_left_in_commands_group_are_ended_before_release)
 {
     struct program *program = NULL;
     ck_assert_int_eq(
@@ -72,9 +69,8 @@ START_TEST(processes_left_in_commands_group_are_ended_before_release)
     ck_assert(cli_one_line(program_err(program)));
     program_free(program);
 }
-END_TEST
 
-START_TEST(daemon_that_command_starts_lives_on)
+TEST(holding, daemon_that_command_starts_lives_on)
 {
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL,
@@ -93,10 +89,9 @@ START_TEST(daemon_that_command_starts_lives_on)
     kill(daemon_pid, SIGKILL);
     program_free(program);
 }
-END_TEST
 
 /* A lease is 1 s: the lock outlives it, and ends with the daemon. */
-START_TEST(with_descendants_lock_is_held_until_daemon_ends)
+TEST(holding, with_descendants_lock_is_held_until_daemon_ends)
 {
     struct program *program = program_start(
         NULL, REDLOCK("run", "--descendants", "--ttl", "1s", "daemon", "--", "sh", "-c",
@@ -117,10 +112,9 @@ START_TEST(with_descendants_lock_is_held_until_daemon_ends)
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "--try", "daemon", "--", "true"), NULL), 0);
     program_free(program);
 }
-END_TEST
 
 /* Signals and the end of the lock reach it too. */
-START_TEST(with_descendants_term_goes_to_daemon)
+TEST(holding, with_descendants_term_goes_to_daemon)
 {
     struct program *program = program_start(
         NULL, REDLOCK("run", "--descendants", "daemon", "--", "sh", "-c",
@@ -135,7 +129,6 @@ START_TEST(with_descendants_term_goes_to_daemon)
     (void)program_wait(program, 10000);
     program_free(program);
 }
-END_TEST
 
 /* ---- many at once ---- */
 
@@ -145,7 +138,7 @@ END_TEST
 static const char increment[] =
     "read n < counter; sleep 0.00$((n % 5)); echo $((n + 1)) > counter";
 
-START_TEST(hundred_contenders_lose_no_update_while_masters_die)
+TEST(many, hundred_contenders_lose_no_update_while_masters_die)
 {
     char directory[SUITE_PATH_MAX];
     char counter[SUITE_PATH_MAX + 16];
@@ -173,26 +166,6 @@ START_TEST(hundred_contenders_lose_no_update_while_masters_die)
     ck_assert_str_eq(text, "100\n");
     suite_remove_dir(directory);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("run_hold");
-    TCase *holding = tcase_create("holding");
-    tcase_set_timeout(holding, 60);
-    tcase_add_unchecked_fixture(holding, cli_rig_start, cli_rig_stop);
-    tcase_add_test(holding, lock_is_extended_for_as_long_as_command_runs);
-    tcase_add_test(holding, with_half_of_lease_as_grace_command_is_left_alone);
-    tcase_add_test(holding, background_never_is_not_for_run);
-    tcase_add_test(holding, processes_left_in_commands_group_are_ended_before_release);
-    tcase_add_test(holding, daemon_that_command_starts_lives_on);
-    tcase_add_test(holding, with_descendants_lock_is_held_until_daemon_ends);
-    tcase_add_test(holding, with_descendants_term_goes_to_daemon);
-    suite_add_tcase(suite, holding);
-    TCase *many = tcase_create("many");
-    tcase_set_timeout(many, 180);
-    tcase_add_checked_fixture(many, cli_rig_start_keeping, cli_rig_stop);
-    tcase_add_test(many, hundred_contenders_lose_no_update_while_masters_die);
-    suite_add_tcase(suite, many);
-    return suite_run(suite);
-}
+CASE(holding, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)
+CASE(many, .timeout_s = 180, .set_up = cli_rig_start_keeping, .tear_down = cli_rig_stop)

@@ -51,7 +51,7 @@ static unsigned count_waiting(const char *name)
 }
 
 /* Two readers run at once, a writer waits for both; a reader that comes then waits for it. */
-START_TEST(readers_run_at_once_and_writer_waits)
+TEST(kinds, readers_run_at_once_and_writer_waits, .rows = 2)
 {
     cli_choose(_i == 0, NULL);
     set_go(cli_masters, 1);
@@ -71,9 +71,8 @@ START_TEST(readers_run_at_once_and_writer_waits)
     ck_assert(program_printed(writer, "wrote"));
     program_free(writer);
 }
-END_TEST
 
-START_TEST(writer_keeps_all_others_out)
+TEST(kinds, writer_keeps_all_others_out, .rows = 2)
 {
     cli_choose(_i == 0, NULL);
     set_go(cli_masters, 2);
@@ -95,10 +94,9 @@ START_TEST(writer_keeps_all_others_out)
     finish(readers[0]);
     finish(readers[1]);
 }
-END_TEST
 
 /* In the order they came, whoever is quicker. */
-START_TEST(fair_waiters_run_in_order)
+TEST(kinds, fair_waiters_run_in_order)
 {
     enum { WAITERS = 4 };
     char log[SUITE_PATH_MAX + 16], script[2 * SUITE_PATH_MAX], text[64];
@@ -123,10 +121,9 @@ START_TEST(fair_waiters_run_in_order)
     ck_assert_str_eq(text, "0\n1\n2\n3\n");
     ck_assert_int_eq(master_do(cli_lone, 0, "DBSIZE", NULL).number, 0); /* nothing is left */
 }
-END_TEST
 
 /* A command may run itself under the lock that it has, by its owner's name. */
-START_TEST(reentrant_lock_is_taken_by_nested_run)
+TEST(kinds, reentrant_lock_is_taken_by_nested_run, .rows = 2)
 {
     struct program *program = NULL;
     cli_choose(_i == 0, NULL);
@@ -146,9 +143,8 @@ START_TEST(reentrant_lock_is_taken_by_nested_run)
                     NULL),
         75); /* another process is another owner */
 }
-END_TEST
 
-START_TEST(several_names_are_held_while_it_runs)
+TEST(kinds, several_names_are_held_while_it_runs, .rows = 2)
 {
     struct program *program = NULL;
     cli_choose(_i == 0, NULL);
@@ -164,7 +160,6 @@ START_TEST(several_names_are_held_while_it_runs)
     struct masters *all = _i == 0 ? cli_lone : cli_masters;
     ck_assert(wait_until(masters_with(all, "first") + masters_with(all, "second") == 0, 5000));
 }
-END_TEST
 
 /* ---- killed, and lost ------------------------------------------------------------------- */
 
@@ -172,7 +167,7 @@ static const char *const options[] = {"--reentrant", "--shared", "--exclusive", 
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 
 /* It is killed: its command goes with it, and its lease is over soon. */
-START_TEST(killed_waiter_keeps_nobody_out_for_long)
+TEST(kinds, killed_waiter_keeps_nobody_out_for_long, .rows = 2 * OPTIONS)
 {
     const char *option = options[_i / 2];
     bool one = _i % 2 == 0;
@@ -191,10 +186,9 @@ START_TEST(killed_waiter_keeps_nobody_out_for_long)
     ck_assert_int_lt(boot_ms() - killed_ms, 2000 + 3000);
     program_free(holder);
 }
-END_TEST
 
 /* Somebody deletes the lock: the command is ended. */
-START_TEST(lock_that_is_lost_ends_command)
+TEST(kinds, lock_that_is_lost_ends_command, .rows = 2 * OPTIONS)
 {
     const char *option = options[_i / 2];
     bool one = _i % 2 == 0;
@@ -211,21 +205,6 @@ START_TEST(lock_that_is_lost_ends_command)
     ck_assert_ptr_nonnull(strstr(program_err(holder), "'lost' was lost"));
     program_free(holder);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("run_kinds");
-    TCase *tcase = tcase_create("kinds");
-    tcase_set_timeout(tcase, 90);
-    tcase_add_unchecked_fixture(tcase, cli_rig_start_with_lone, cli_rig_stop);
-    tcase_add_loop_test(tcase, readers_run_at_once_and_writer_waits, 0, 2);
-    tcase_add_loop_test(tcase, writer_keeps_all_others_out, 0, 2);
-    tcase_add_test(tcase, fair_waiters_run_in_order);
-    tcase_add_loop_test(tcase, reentrant_lock_is_taken_by_nested_run, 0, 2);
-    tcase_add_loop_test(tcase, several_names_are_held_while_it_runs, 0, 2);
-    tcase_add_loop_test(tcase, killed_waiter_keeps_nobody_out_for_long, 0, 2 * OPTIONS);
-    tcase_add_loop_test(tcase, lock_that_is_lost_ends_command, 0, 2 * OPTIONS);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(kinds,
+     .timeout_s = 90, .set_up_once = cli_rig_start_with_lone, .tear_down_once = cli_rig_stop)

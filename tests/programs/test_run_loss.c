@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-START_TEST(masters_that_are_dead_are_named_with_their_reason_and_time)
+TEST(causes, masters_that_are_dead_are_named_with_their_reason_and_time)
 {
     struct program *run = loss_hold("2s");
     pause_ms(900); /* it has been extended */
@@ -31,9 +31,8 @@ START_TEST(masters_that_are_dead_are_named_with_their_reason_and_time)
     loss_expect_node(run, 0, "text", NULL);
     program_free(run);
 }
-END_TEST
 
-START_TEST(masters_behind_a_partition_do_not_answer)
+TEST(causes, masters_behind_a_partition_do_not_answer)
 {
     struct proxy *proxies[MASTERS_MAX];
     setenv("REDLOCK_NODES", proxies_start(cli_masters, proxies, false, CLI_PATIENT), 1);
@@ -48,9 +47,8 @@ START_TEST(masters_behind_a_partition_do_not_answer)
     proxies_stop(proxies, cli_masters->n);
     program_free(run);
 }
-END_TEST
 
-START_TEST(keys_that_were_flushed_are_gone)
+TEST(causes, keys_that_were_flushed_are_gone)
 {
     struct program *run = loss_hold("2s");
     for (unsigned i = 1; i < 5; i++)
@@ -60,9 +58,8 @@ START_TEST(keys_that_were_flushed_are_gone)
     loss_expect_text(run, "has its key no more");
     program_free(run);
 }
-END_TEST
 
-START_TEST(holder_that_was_stopped_did_not_run)
+TEST(causes, holder_that_was_stopped_did_not_run)
 {
     struct program *run = loss_hold("2s");
     kill(run->pid, SIGSTOP);
@@ -72,7 +69,6 @@ START_TEST(holder_that_was_stopped_did_not_run)
     loss_expect_node(run, 0, "vote", "granted"); /* no master is blamed */
     program_free(run);
 }
-END_TEST
 
 /* What it appends to its file fails, as on a full disk, so it refuses every write. */
 static void fail_to_append(unsigned node)
@@ -92,7 +88,7 @@ static void expect_append_failed(unsigned node)
                          CLI_MOMENT_MS));
 }
 
-START_TEST(masters_that_refuse_to_write_say_why)
+TEST(causes, masters_that_refuse_to_write_say_why)
 {
     struct program *run = loss_hold("3s");
     for (unsigned i = 0; i < 3; i++)
@@ -103,9 +99,8 @@ START_TEST(masters_that_refuse_to_write_say_why)
     loss_expect_text(run, "MISCONF");
     program_free(run);
 }
-END_TEST
 
-START_TEST(lock_that_was_broken_by_hand_says_so)
+TEST(causes, lock_that_was_broken_by_hand_says_so)
 {
     struct program *run = loss_hold("2s");
     ck_assert_int_eq(program_run(NULL, REDLOCK("break", "--yes", LOSS_NAME), NULL), 0);
@@ -114,7 +109,6 @@ START_TEST(lock_that_was_broken_by_hand_says_so)
     loss_expect_text(run, " of 5 masters say; held for ");
     program_free(run);
 }
-END_TEST
 
 static void delete_on(unsigned from, unsigned to)
 {
@@ -123,7 +117,7 @@ static void delete_on(unsigned from, unsigned to)
 }
 
 /* It was another hold that was broken, a moment before this one was taken. */
-START_TEST(earlier_break_is_not_the_cause)
+TEST(causes, earlier_break_is_not_the_cause)
 {
     struct program *run = loss_hold("10s");
     ck_assert_int_eq(program_run(NULL, REDLOCK("break", "--yes", LOSS_NAME), NULL), 0);
@@ -136,10 +130,9 @@ START_TEST(earlier_break_is_not_the_cause)
     (void)program_wait(run, CLI_MOMENT_MS);
     program_free(run);
 }
-END_TEST
 
 /* A minority can't say that somebody broke it. */
-START_TEST(word_of_one_master_is_not_enough)
+TEST(causes, word_of_one_master_is_not_enough)
 {
     struct program *run = loss_hold("2s");
     pause_ms(300);
@@ -154,9 +147,8 @@ START_TEST(word_of_one_master_is_not_enough)
     loss_expect(run, "gone", "its key was deleted on ");
     program_free(run);
 }
-END_TEST
 
-START_TEST(master_that_goes_and_comes_back_is_told_with_the_time)
+TEST(causes, master_that_goes_and_comes_back_is_told_with_the_time)
 {
     struct program *run = loss_hold("10s");
     master_kill(cli_masters, 4);
@@ -169,23 +161,5 @@ START_TEST(master_that_goes_and_comes_back_is_told_with_the_time)
     ck_assert_ptr_null(strstr(program_err(run), "\"error\"")); /* it is no outcome */
     program_free(run);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("run_loss");
-    TCase *causes = tcase_create("causes");
-    tcase_set_timeout(causes, 60);
-    tcase_add_checked_fixture(causes, cli_rig_start, cli_rig_stop);
-    tcase_add_test(causes, masters_that_are_dead_are_named_with_their_reason_and_time);
-    tcase_add_test(causes, masters_behind_a_partition_do_not_answer);
-    tcase_add_test(causes, keys_that_were_flushed_are_gone);
-    tcase_add_test(causes, holder_that_was_stopped_did_not_run);
-    tcase_add_test(causes, masters_that_refuse_to_write_say_why);
-    tcase_add_test(causes, lock_that_was_broken_by_hand_says_so);
-    tcase_add_test(causes, earlier_break_is_not_the_cause);
-    tcase_add_test(causes, word_of_one_master_is_not_enough);
-    tcase_add_test(causes, master_that_goes_and_comes_back_is_told_with_the_time);
-    suite_add_tcase(suite, causes);
-    return suite_run(suite);
-}
+CASE(causes, .timeout_s = 60, .set_up = cli_rig_start, .tear_down = cli_rig_stop)

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-START_TEST(lock_deleted_command_gone_and_74)
+TEST(deleted, lock_deleted_command_gone_and_74)
 {
     struct scene scene;
     scene_begin(&scene, "6s", "500ms", scene_stubborn, 3);
@@ -29,9 +29,8 @@ START_TEST(lock_deleted_command_gone_and_74)
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
     }
 }
-END_TEST
 
-START_TEST(with_v_lost_lock_is_explained)
+TEST(deleted, with_v_lost_lock_is_explained)
 {
     struct program *program =
         program_start(NULL, REDLOCK("run", "-v", "--ttl", "1s", SCENE_NAME, "--", "sh", "-c",
@@ -44,9 +43,8 @@ START_TEST(with_v_lost_lock_is_explained)
     ck_assert_ptr_nonnull(strstr(program_err(program), "'" SCENE_NAME "' was lost at 20"));
     program_free(program);
 }
-END_TEST
 
-START_TEST(lock_deleted_just_before_command_ends_is_74_too)
+TEST(deleted, lock_deleted_just_before_command_ends_is_74_too)
 {
     struct scene scene;
     scene_begin(&scene, "20s", "5000ms", scene_polite, 1);
@@ -57,7 +55,6 @@ START_TEST(lock_deleted_just_before_command_ends_is_74_too)
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "lost before the command ended"));
     program_free(scene.run);
 }
-END_TEST
 
 /* Held by a debugger it neither runs nor can be continued; it can be killed. */
 static void hang(pid_t guard)
@@ -67,7 +64,7 @@ static void hang(pid_t guard)
     ck_assert_int_eq(waitpid(guard, NULL, __WALL), guard);
 }
 
-START_TEST(lock_deleted_and_guard_hangs)
+TEST(deleted, lock_deleted_and_guard_hangs)
 {
     struct scene scene;
     scene_begin(&scene, "6s", "1500ms", scene_stubborn, 3);
@@ -81,9 +78,8 @@ START_TEST(lock_deleted_and_guard_hangs)
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "guard"));
     program_free(scene.run);
 }
-END_TEST
 
-START_TEST(no_quorum_command_gone_before_validity_ends_and_74)
+TEST(outages, no_quorum_command_gone_before_validity_ends_and_74)
 {
     struct scene scene;
     scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
@@ -95,9 +91,8 @@ START_TEST(no_quorum_command_gone_before_validity_ends_and_74)
     ck_assert(cli_one_line(program_err(scene.run)));
     program_free(scene.run);
 }
-END_TEST
 
-START_TEST(masters_silent_polite_command_gets_term_in_time)
+TEST(outages, masters_silent_polite_command_gets_term_in_time)
 {
     struct scene scene;
     scene_begin(&scene, "2s", "500ms", scene_polite, 1);
@@ -110,9 +105,8 @@ START_TEST(masters_silent_polite_command_gets_term_in_time)
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
     program_free(scene.run);
 }
-END_TEST
 
-START_TEST(short_loss_of_quorum_is_survived)
+TEST(outages, short_loss_of_quorum_is_survived)
 {
     struct scene scene;
     scene_begin(&scene, "3s", "750ms", scene_polite, 1);
@@ -127,9 +121,8 @@ START_TEST(short_loss_of_quorum_is_survived)
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 3);
     program_free(scene.run);
 }
-END_TEST
 
-START_TEST(guard_hangs_run_acts_before_validity_ends)
+TEST(outages, guard_hangs_run_acts_before_validity_ends)
 {
     struct scene scene;
     scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
@@ -142,10 +135,9 @@ START_TEST(guard_hangs_run_acts_before_validity_ends)
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "guard"));
     program_free(scene.run);
 }
-END_TEST
 
 /* Its inbox is full of signals for COMMAND: it can't be told that the lock was extended. */
-START_TEST(guard_hangs_and_extension_it_was_not_told_of_does_not_count)
+TEST(outages, guard_hangs_and_extension_it_was_not_told_of_does_not_count)
 {
     struct scene scene;
     scene_begin(&scene, "2s", "500ms", scene_stubborn, 3);
@@ -159,27 +151,6 @@ START_TEST(guard_hangs_and_extension_it_was_not_told_of_does_not_count)
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "guard"));
     program_free(scene.run);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("run_lost");
-    TCase *deleted = tcase_create("deleted");
-    tcase_set_timeout(deleted, 60);
-    tcase_add_unchecked_fixture(deleted, cli_rig_start, cli_rig_stop);
-    tcase_add_test(deleted, lock_deleted_command_gone_and_74);
-    tcase_add_test(deleted, with_v_lost_lock_is_explained);
-    tcase_add_test(deleted, lock_deleted_just_before_command_ends_is_74_too);
-    tcase_add_test(deleted, lock_deleted_and_guard_hangs);
-    suite_add_tcase(suite, deleted);
-    TCase *outages = tcase_create("outages");
-    tcase_set_timeout(outages, 60);
-    tcase_add_checked_fixture(outages, cli_rig_start, cli_rig_stop);
-    tcase_add_test(outages, no_quorum_command_gone_before_validity_ends_and_74);
-    tcase_add_test(outages, masters_silent_polite_command_gets_term_in_time);
-    tcase_add_test(outages, guard_hangs_run_acts_before_validity_ends);
-    tcase_add_test(outages, guard_hangs_and_extension_it_was_not_told_of_does_not_count);
-    tcase_add_test(outages, short_loss_of_quorum_is_survived);
-    suite_add_tcase(suite, outages);
-    return suite_run(suite);
-}
+CASE(deleted, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)
+CASE(outages, .timeout_s = 60, .set_up = cli_rig_start, .tear_down = cli_rig_stop)

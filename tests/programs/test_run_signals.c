@@ -16,7 +16,7 @@
 static const int forwarded[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define FORWARDED_COUNT (int)(sizeof(forwarded) / sizeof(forwarded[0]))
 
-START_TEST(signals_are_forwarded_to_group)
+TEST(plain, signals_are_forwarded_to_group, .rows = FORWARDED_COUNT)
 {
     struct program *program = program_start(
         NULL, RUN_SH("forwarded",
@@ -33,9 +33,8 @@ START_TEST(signals_are_forwarded_to_group)
     program_free(program);
     cli_expect_free("forwarded");
 }
-END_TEST
 
-START_TEST(signal_kills_command_and_status_says_so)
+TEST(plain, signal_kills_command_and_status_says_so, .rows = FORWARDED_COUNT)
 {
     struct program *program =
         program_start(NULL, RUN_SH("forwarded", "echo ready; exec sleep 60"));
@@ -45,9 +44,8 @@ START_TEST(signal_kills_command_and_status_says_so)
     program_free(program);
     cli_expect_free("forwarded");
 }
-END_TEST
 
-START_TEST(signal_while_waiting_means_command_never_starts)
+TEST(plain, signal_while_waiting_means_command_never_starts, .rows = FORWARDED_COUNT)
 {
     (void)cli_acquire("waiting", "20s");
     struct program *program =
@@ -62,14 +60,13 @@ START_TEST(signal_while_waiting_means_command_never_starts)
     for (unsigned i = 0; i < 5; i++)
         (void)master_do(cli_masters, i, "DEL", "waiting", NULL);
 }
-END_TEST
 
 static void ignore_hangups(void)
 {
     signal(SIGHUP, SIG_IGN);
 }
 
-START_TEST(signal_that_caller_ignores_ends_no_wait)
+TEST(plain, signal_that_caller_ignores_ends_no_wait)
 {
     static const struct program_how how = {.before_exec = ignore_hangups};
     const char *handle = cli_acquire("waiting", "20s");
@@ -83,7 +80,6 @@ START_TEST(signal_that_caller_ignores_ends_no_wait)
     ck_assert_str_eq(program_out(program), "started\n");
     program_free(program);
 }
-END_TEST
 
 static int unread[2]; /* a pipe: the program's stderr */
 
@@ -110,7 +106,7 @@ static void read_the_pipe(void)
 }
 
 /* With -v it says who has granted, and waits there for a reader: the signal comes then. */
-START_TEST(signal_after_grant_means_command_never_starts)
+TEST(plain, signal_after_grant_means_command_never_starts)
 {
     static const struct program_how how = {.before_exec = say_to_nobody};
     const char *handle = cli_acquire("granted", "20s");
@@ -131,10 +127,9 @@ START_TEST(signal_after_grant_means_command_never_starts)
     close(unread[1]);
     cli_expect_free("granted");
 }
-END_TEST
 
 /* Whenever it comes: either COMMAND never started, or it was ended by the signal. */
-START_TEST(signal_at_any_moment_leaves_nothing_behind)
+TEST(plain, signal_at_any_moment_leaves_nothing_behind)
 {
     for (int delay_us = 0; delay_us < 30000; delay_us += 1000) {
         struct program *program = program_start(NULL, RUN_SH("moment", "sleep 60"));
@@ -145,21 +140,5 @@ START_TEST(signal_at_any_moment_leaves_nothing_behind)
         cli_expect_free("moment");
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("run_signals");
-    TCase *plain = tcase_create("plain");
-    tcase_set_timeout(plain, 60);
-    tcase_add_unchecked_fixture(plain, cli_rig_start, cli_rig_stop);
-    tcase_add_loop_test(plain, signals_are_forwarded_to_group, 0, FORWARDED_COUNT);
-    tcase_add_loop_test(plain, signal_kills_command_and_status_says_so, 0, FORWARDED_COUNT);
-    tcase_add_loop_test(plain, signal_while_waiting_means_command_never_starts, 0,
-                        FORWARDED_COUNT);
-    tcase_add_test(plain, signal_that_caller_ignores_ends_no_wait);
-    tcase_add_test(plain, signal_after_grant_means_command_never_starts);
-    tcase_add_test(plain, signal_at_any_moment_leaves_nothing_behind);
-    suite_add_tcase(suite, plain);
-    return suite_run(suite);
-}
+CASE(plain, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

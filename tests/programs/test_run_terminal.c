@@ -325,21 +325,11 @@ static int (*const scenes[])(void *) = {foreground,
                                         without_a_shell_suspend_does_nothing,
                                         who_waits_is_told};
 
-START_TEST(at_terminal)
+TEST(jobs, at_terminal, .rows = ROWS(scenes))
 {
     /* A line of this file, where it went wrong. */
     ck_assert_int_eq(child_run(scenes[_i], NULL, 40000), 0);
     ck_assert(free_soon());
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("run_terminal");
-    TCase *jobs = tcase_create("jobs");
-    tcase_set_timeout(jobs, 60);
-    tcase_add_unchecked_fixture(jobs, cli_rig_start, cli_rig_stop);
-    tcase_add_loop_test(jobs, at_terminal, 0, (int)(sizeof(scenes) / sizeof(scenes[0])));
-    suite_add_tcase(suite, jobs);
-    return suite_run(suite);
-}
+CASE(jobs, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

@@ -114,7 +114,7 @@ tests_of() {
 test_exists() { # NAME, sim:NAME, FILE, FILE:NAME
     case $1 in
     sim:*) [ -f "tests/sim/golden/${1#sim:}.txt" ] ;;
-    *.c:*) find tests -name "${1%%:*}" -exec cat {} + | grep -qxF "START_TEST(${1#*:})" ;;
+    *.c:*) find tests -name "${1%%:*}" -exec cat {} + | grep -q "^TEST([a-z0-9_]*, ${1#*:}[,)]" ;;
     *.c | *.sh) find tests -name "$1" | grep -q . ;;
     *) grep -qx "$1" "$work/cases" ;;
     esac
@@ -137,11 +137,11 @@ part_exists() { # FILE or NAME
 # Names of rules, counter-examples and assumptions in comments and stories, and those that tests
 # begin with; "peer case 5" is a05 or the like.
 grep -rhoE --include='*.[ch]' --include='*.lua' --include='*.txt' --exclude-dir=corpus \
-    --exclude-dir=interop '\b(R|CE)[0-9]+\b|\bA[1-9]\b|[Pp]eer case [0-9]+|START_TEST\([a-z0-9_]+' lib tests |
+    --exclude-dir=interop '\b(R|CE)[0-9]+\b|\bA[1-9]\b|[Pp]eer case [0-9]+|^TEST\([a-z0-9_]+, [a-z0-9_]+' lib tests |
     sort -u >"$work/found"
-sed -n 's/^START_TEST(//p' "$work/found" >"$work/cases"
+sed -n 's/^TEST(.*, //p' "$work/found" >"$work/cases"
 {
-    grep -v START_TEST "$work/found" | sed 's/.* /[a-z]0*/'
+    grep -v '^TEST(' "$work/found" | sed 's/.* /[a-z]0*/'
     grep -oE '^(r|ce)[0-9]+_' "$work/cases" | tr -d _ | tr rce RCE
     grep -oE '^[a-j][0-9]+_' "$work/cases" | tr -d _
 } | sort -u >"$work/rules"

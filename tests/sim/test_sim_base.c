@@ -71,12 +71,11 @@ static uint64_t play(uint64_t seed)
     return sim_hash();
 }
 
-START_TEST(events_happen_in_order_of_time)
+TEST(time, events_happen_in_order_of_time)
 {
     for (uint64_t seed = 0; seed < 50; seed++)
         play(seed);
 }
-END_TEST
 
 /* It is the first of all that are planned, and goes on to move, take back and plan others. */
 static void meddle(struct sim_event *event)
@@ -99,7 +98,7 @@ static void meddle(struct sim_event *event)
     }
 }
 
-START_TEST(event_may_plan_move_and_take_back_others)
+TEST(time, event_may_plan_move_and_take_back_others)
 {
     for (uint64_t seed = 0; seed < 5; seed++) {
         begin(seed);
@@ -115,9 +114,8 @@ START_TEST(event_may_plan_move_and_take_back_others)
         sim_end();
     }
 }
-END_TEST
 
-START_TEST(one_seed_is_one_history)
+TEST(time, one_seed_is_one_history)
 {
     for (uint64_t seed = 0; seed < 50; seed++) {
         uint64_t hash = play(seed);
@@ -126,7 +124,6 @@ START_TEST(one_seed_is_one_history)
         ck_assert_uint_ne(play(seed + 1), hash);
     }
 }
-END_TEST
 
 static bool none_yet(void *context)
 {
@@ -134,7 +131,7 @@ static bool none_yet(void *context)
     return happened == 0;
 }
 
-START_TEST(timers_due_together_come_in_any_order)
+TEST(time, timers_due_together_come_in_any_order)
 {
     unsigned first[3] = {0};
     for (uint64_t seed = 0; seed < 3000; seed++) {
@@ -150,9 +147,8 @@ START_TEST(timers_due_together_come_in_any_order)
     for (unsigned i = 0; i < 3; i++)
         ck_assert_uint_gt(first[i], 900);
 }
-END_TEST
 
-START_TEST(past_event_happens_now)
+TEST(time, past_event_happens_now)
 {
     begin(1);
     ck_assert(sim_run_until(100));
@@ -162,7 +158,6 @@ START_TEST(past_event_happens_now)
     ck_assert_uint_eq(happened, 1);
     sim_end();
 }
-END_TEST
 
 static void stop_it(struct sim_event *event)
 {
@@ -176,7 +171,7 @@ static bool not_three(void *context)
     return happened < 3;
 }
 
-START_TEST(run_ends_where_it_is_told_to)
+TEST(time, run_ends_where_it_is_told_to)
 {
     begin(1);
     for (unsigned i = 0; i < 6; i++)
@@ -194,19 +189,17 @@ START_TEST(run_ends_where_it_is_told_to)
     ck_assert_int_eq(sim_now_ns(), 50);
     sim_end();
 }
-END_TEST
 
-START_TEST(world_ends_with_nothing_left_to_happen)
+TEST(time, world_ends_with_nothing_left_to_happen, .signal = SIGABRT)
 {
     begin(1);
     plan(&notes[0], 10);
     sim_end();
 }
-END_TEST
 
 /* ---- choices -------------------------------------------------------------------------- */
 
-START_TEST(draws_stay_within_and_reach_their_bounds)
+TEST(choices, draws_stay_within_and_reach_their_bounds)
 {
     bool low = false, high = false;
     unsigned chances = 0;
@@ -227,9 +220,8 @@ START_TEST(draws_stay_within_and_reach_their_bounds)
     sim_between(INT64_MIN / 2, INT64_MAX / 2);
     sim_end();
 }
-END_TEST
 
-START_TEST(scales_are_mostly_small)
+TEST(choices, scales_are_mostly_small)
 {
     unsigned below_ms = 0, above_s = 0;
 
@@ -248,10 +240,9 @@ START_TEST(scales_are_mostly_small)
         ck_assert_int_gt(sim_scale(1, INT64_MAX), 0);
     sim_end();
 }
-END_TEST
 
 /* How many choices there are, and of how many, depends on those before. */
-START_TEST(odometer_shows_every_combination_once)
+TEST(choices, odometer_shows_every_combination_once)
 {
     bool seen[3][4][5] = {{{false}}};
     unsigned worlds = 0;
@@ -278,9 +269,8 @@ START_TEST(odometer_shows_every_combination_once)
     ck_assert_uint_gt(sim_below(UINT64_MAX), 0);
     sim_end();
 }
-END_TEST
 
-START_TEST(under_odometer_events_come_in_turn)
+TEST(choices, under_odometer_events_come_in_turn)
 {
     sim_odometer_first();
     begin(1);
@@ -292,7 +282,6 @@ START_TEST(under_odometer_events_come_in_turn)
     sim_end();
     ck_assert(!sim_odometer_next());
 }
-END_TEST
 
 /* ---- the story ------------------------------------------------------------------------ */
 
@@ -303,7 +292,7 @@ static void take_line(void *context, const char *line)
     happened++;
 }
 
-START_TEST(story_is_told_where_somebody_listens)
+TEST(story, story_is_told_where_somebody_listens)
 {
     begin(1);
     ck_assert(!sim_tells());
@@ -319,9 +308,8 @@ START_TEST(story_is_told_where_somebody_listens)
     ck_assert_uint_eq(sim_hash(), hash);
     sim_end();
 }
-END_TEST
 
-START_TEST(hash_depends_on_all_that_is_marked)
+TEST(story, hash_depends_on_all_that_is_marked)
 {
     uint64_t seen[8];
 
@@ -340,30 +328,4 @@ START_TEST(hash_depends_on_all_that_is_marked)
         for (unsigned k = 0; k < i; k++)
             ck_assert_uint_ne(seen[i], seen[k]);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sim_base");
-    TCase *tcase = tcase_create("time");
-    tcase_add_test(tcase, events_happen_in_order_of_time);
-    tcase_add_test(tcase, event_may_plan_move_and_take_back_others);
-    tcase_add_test(tcase, one_seed_is_one_history);
-    tcase_add_test(tcase, timers_due_together_come_in_any_order);
-    tcase_add_test(tcase, past_event_happens_now);
-    tcase_add_test(tcase, run_ends_where_it_is_told_to);
-    tcase_add_test_raise_signal(tcase, world_ends_with_nothing_left_to_happen, SIGABRT);
-    suite_add_tcase(suite, tcase);
-    tcase = tcase_create("choices");
-    tcase_add_test(tcase, draws_stay_within_and_reach_their_bounds);
-    tcase_add_test(tcase, scales_are_mostly_small);
-    tcase_add_test(tcase, odometer_shows_every_combination_once);
-    tcase_add_test(tcase, under_odometer_events_come_in_turn);
-    suite_add_tcase(suite, tcase);
-    tcase = tcase_create("story");
-    tcase_add_test(tcase, story_is_told_where_somebody_listens);
-    tcase_add_test(tcase, hash_depends_on_all_that_is_marked);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -39,11 +39,10 @@ static void be_left(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].len + echo[0].left, 0);
 }
 
-START_TEST(bytes_sent_by_master_before_close_arrive)
+TEST(ends, bytes_sent_by_master_before_close_arrive)
 {
     play(1, be_left);
 }
-END_TEST
 
 static void leave(struct sim_proc *proc)
 {
@@ -94,11 +93,10 @@ static void leave(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].left, 4);
 }
 
-START_TEST(bytes_sent_by_client_before_close_arrive)
+TEST(ends, bytes_sent_by_client_before_close_arrive)
 {
     play(1, leave);
 }
-END_TEST
 
 static void *crash_later(void *proc)
 {
@@ -136,11 +134,10 @@ static void die(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].left, 1);
 }
 
-START_TEST(crash_closes_open_descriptors)
+TEST(ends, crash_closes_open_descriptors)
 {
     play(1, die);
 }
-END_TEST
 
 /* The world ends with connections of all kinds. */
 static void leave_all_open(struct sim_proc *proc)
@@ -159,24 +156,11 @@ static void leave_all_open(struct sim_proc *proc)
     dial(0);
 }
 
-START_TEST(end_of_world_leaves_nothing_scheduled)
+TEST(ends, end_of_world_leaves_nothing_scheduled)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         play(seed, leave_all_open);
         for (unsigned i = 0; i < 3; i++)
             ck_assert_uint_eq(echo[i].left, echo[i].sessions);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sim_ends");
-    TCase *tcase = tcase_create("ends");
-    tcase_add_test(tcase, bytes_sent_by_master_before_close_arrive);
-    tcase_add_test(tcase, bytes_sent_by_client_before_close_arrive);
-    tcase_add_test(tcase, crash_closes_open_descriptors);
-    tcase_add_test(tcase, end_of_world_leaves_nothing_scheduled);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -77,11 +77,10 @@ static void ring_bells(struct sim_proc *proc)
     ck_assert_uint_eq(sim_open_fds(proc), 0);
 }
 
-START_TEST(eventfd_counts)
+TEST(waits, eventfd_counts)
 {
     play(1, ring_bells);
 }
-END_TEST
 
 /* ---- timerfds ------------------------------------------------------------------------- */
 
@@ -106,11 +105,10 @@ static void set_off(struct sim_proc *proc)
     ck_assert_uint_eq(sim_open_fds(proc), 0);
 }
 
-START_TEST(timerfd_goes_off_once_at_its_last_time)
+TEST(waits, timerfd_goes_off_once_at_its_last_time)
 {
     play(1, set_off);
 }
-END_TEST
 
 /* ---- who is told ---------------------------------------------------------------------- */
 
@@ -149,11 +147,10 @@ static void watch_some(struct sim_proc *proc)
     ck_assert_uint_eq(sim_open_fds(proc), 0);
 }
 
-START_TEST(epoll_set_is_level_triggered)
+TEST(waits, epoll_set_is_level_triggered)
 {
     play(1, watch_some);
 }
-END_TEST
 
 static void *ring_later(void *bell)
 {
@@ -194,11 +191,10 @@ static void wait_for_others(struct sim_proc *proc)
     close(other);
 }
 
-START_TEST(waiter_is_woken_through_sets_of_sets)
+TEST(waits, waiter_is_woken_through_sets_of_sets)
 {
     play(1, wait_for_others);
 }
-END_TEST
 
 static void wait_in_vain(struct sim_proc *proc)
 {
@@ -224,11 +220,10 @@ static void wait_in_vain(struct sim_proc *proc)
     close(bell);
 }
 
-START_TEST(waiting_ends_by_clock_of_process)
+TEST(waits, waiting_ends_by_clock_of_process)
 {
     play(1, wait_in_vain);
 }
-END_TEST
 
 static void look_only(struct sim_proc *proc)
 {
@@ -247,11 +242,10 @@ static void look_only(struct sim_proc *proc)
     close(set);
 }
 
-START_TEST(spectator_does_not_stop_clock)
+TEST(waits, spectator_does_not_stop_clock)
 {
     play(1, look_only);
 }
-END_TEST
 
 /* ---- shortage ------------------------------------------------------------------------- */
 
@@ -277,15 +271,14 @@ static void run_short(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(descriptors_are_refused_while_there_are_none)
+TEST(waits, descriptors_are_refused_while_there_are_none)
 {
     play(1, run_short);
 }
-END_TEST
 
 /* ---- the real ones --------------------------------------------------------------------- */
 
-START_TEST(outside_of_processes_calls_are_real)
+TEST(waits, outside_of_processes_calls_are_real)
 {
     int bell = eventfd(3, EFD_CLOEXEC | EFD_NONBLOCK);
     ck_assert_int_ge(bell, 0);
@@ -294,21 +287,4 @@ START_TEST(outside_of_processes_calls_are_real)
     ck_assert_int_eq(close(bell), 0);
     ck_assert_int_eq(close(bell), -1);
     ck_assert_int_eq(errno, EBADF);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sim_fds");
-    TCase *waits = tcase_create("waits");
-    tcase_add_test(waits, eventfd_counts);
-    tcase_add_test(waits, timerfd_goes_off_once_at_its_last_time);
-    tcase_add_test(waits, epoll_set_is_level_triggered);
-    tcase_add_test(waits, waiter_is_woken_through_sets_of_sets);
-    tcase_add_test(waits, waiting_ends_by_clock_of_process);
-    tcase_add_test(waits, spectator_does_not_stop_clock);
-    tcase_add_test(waits, descriptors_are_refused_while_there_are_none);
-    tcase_add_test(waits, outside_of_processes_calls_are_real);
-    suite_add_tcase(suite, waits);
-    return suite_run(suite);
 }

@@ -43,14 +43,13 @@ static void fall_into_a_hole(struct sim_proc *proc)
     close(idle);
 }
 
-START_TEST(hole_delays_and_loses_nothing)
+TEST(holes, hole_delays_and_loses_nothing)
 {
     for (way_tested = SIM_THERE; way_tested < SIM_WAYS; way_tested++) {
         for (uint64_t seed = 1; seed <= SEEDS; seed++)
             play(seed, fall_into_a_hole);
     }
 }
-END_TEST
 
 static void connect_through_a_hole(struct sim_proc *proc)
 {
@@ -76,12 +75,11 @@ static void connect_through_a_hole(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(connecting_hangs_while_there_is_hole)
+TEST(holes, connecting_hangs_while_there_is_hole)
 {
     for (way_tested = SIM_THERE; way_tested < SIM_WAYS; way_tested++)
         play(1, connect_through_a_hole);
 }
-END_TEST
 
 static void time_out(struct sim_proc *proc)
 {
@@ -112,12 +110,11 @@ static void time_out(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].left, 2);
 }
 
-START_TEST(silence_ends_with_user_timeout)
+TEST(holes, silence_ends_with_user_timeout)
 {
     for (way_tested = SIM_THERE; way_tested < SIM_WAYS; way_tested++)
         play(1, time_out);
 }
-END_TEST
 
 static bool relayed;
 
@@ -144,23 +141,10 @@ static void take_it_back(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].left, 1);
 }
 
-START_TEST(aborted_bytes_do_not_arrive_unless_relay_has_them)
+TEST(holes, aborted_bytes_do_not_arrive_unless_relay_has_them)
 {
     relayed = false;
     play(1, take_it_back);
     relayed = true;
     play(1, take_it_back);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sim_hole");
-    TCase *tcase = tcase_create("holes");
-    tcase_add_test(tcase, hole_delays_and_loses_nothing);
-    tcase_add_test(tcase, connecting_hangs_while_there_is_hole);
-    tcase_add_test(tcase, silence_ends_with_user_timeout);
-    tcase_add_test(tcase, aborted_bytes_do_not_arrive_unless_relay_has_them);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -47,7 +47,7 @@ static void ask_both(uint64_t seed)
     sim_end();
 }
 
-START_TEST(names_and_random_bytes_are_seeds)
+TEST(leaf, names_and_random_bytes_are_seeds)
 {
     struct told before[2];
     ask_both(5);
@@ -63,7 +63,6 @@ START_TEST(names_and_random_bytes_are_seeds)
     ck_assert_str_ne(before[0].uuid, told[0].uuid);
     ck_assert_mem_ne(before[0].bytes, told[0].bytes, sizeof(told[0].bytes));
 }
-END_TEST
 
 /* ---- look-ups ------------------------------------------------------------------------- */
 
@@ -120,7 +119,7 @@ static int64_t look_up(const struct question *question, uint64_t seed, unsigned 
     return scene.at_ns[0];
 }
 
-START_TEST(names_are_looked_up_and_some_are_not_found)
+TEST(leaf, names_are_looked_up_and_some_are_not_found)
 {
     const struct question known = {.host = "n3.sim", .found = true};
     const struct question failed = {.host = "n3.sim"};
@@ -138,10 +137,9 @@ START_TEST(names_are_looked_up_and_some_are_not_found)
     for (unsigned i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
         look_up(&(struct question){.host = unknown[i]}, i, 0);
 }
-END_TEST
 
 /* The answer's thread stands in the middle of its last call when nobody wants it any more. */
-START_TEST(descriptor_is_not_written_to_once_its_look_up_is_abandoned)
+TEST(leaf, descriptor_is_not_written_to_once_its_look_up_is_abandoned)
 {
     for (uint64_t seed = 0; seed < 300; seed++) {
         struct question question = {.host = "n3.sim", .abandoned = true};
@@ -154,16 +152,4 @@ START_TEST(descriptor_is_not_written_to_once_its_look_up_is_abandoned)
         sim_procs_end();
         sim_end();
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sim_leaf");
-    TCase *tcase = tcase_create("leaf");
-    tcase_add_test(tcase, names_and_random_bytes_are_seeds);
-    tcase_add_test(tcase, names_are_looked_up_and_some_are_not_found);
-    tcase_add_test(tcase, descriptor_is_not_written_to_once_its_look_up_is_abandoned);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

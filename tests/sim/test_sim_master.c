@@ -14,7 +14,7 @@
 
 /* ---- keys and their ends ----------------------------------------------------------------- */
 
-START_TEST(lock_is_taken_lengthened_and_given_up)
+TEST(masters, lock_is_taken_lengthened_and_given_up)
 {
     ck_assert_str_eq(acquire("k", "one", "400"), YES);
     ck_assert_ptr_nonnull(strstr(acquire("k", "two", "400"), "$3\r\none\r\n"));
@@ -30,10 +30,9 @@ START_TEST(lock_is_taken_lengthened_and_given_up)
     expect_change(2, SIM_DELETED, "release", "one", "-");
     ck_assert_uint_eq(sim_master_keys(0), 0);
 }
-END_TEST
 
 /* A key lives for longer than its TTL by up to one ms, as Redis counts whole ones. */
-START_TEST(key_expires_by_rule_of_redis)
+TEST(masters, key_expires_by_rule_of_redis)
 {
     for (int i = 0; i < 200; i++) {
         n_changes = 0;
@@ -51,9 +50,8 @@ START_TEST(key_expires_by_rule_of_redis)
         pass(sim_between(1, 3 * SIM_MS));
     }
 }
-END_TEST
 
-START_TEST(step_of_clock_moves_every_end)
+TEST(masters, step_of_clock_moves_every_end)
 {
     int64_t left_ns;
     acquire("k", "one", "10000");
@@ -68,9 +66,8 @@ START_TEST(step_of_clock_moves_every_end)
     pass(1);
     expect_change(n_changes - 1, SIM_EXPIRED, "-", "one", "-");
 }
-END_TEST
 
-START_TEST(clock_goes_at_its_rate)
+TEST(masters, clock_goes_at_its_rate)
 {
     static const int64_t rates[] = {SIM_S, SIM_S / 20, SIM_MS, -SIM_MS, -SIM_S / 2, 1, -1};
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
@@ -87,9 +84,8 @@ START_TEST(clock_goes_at_its_rate)
         ck_assert_uint_eq(sim_master_keys(0), 0);
     }
 }
-END_TEST
 
-START_TEST(masters_know_nothing_of_each_other)
+TEST(masters, masters_know_nothing_of_each_other)
 {
     struct sim_conn *other = dial(1);
     acquire("k", "one", "10000");
@@ -101,12 +97,11 @@ START_TEST(masters_know_nothing_of_each_other)
     ck_assert(sim_master_up(0) && !sim_master_up(2));
     hang_up(other);
 }
-END_TEST
 
 /* ---- what is heard ------------------------------------------------------------------------
  */
 
-START_TEST(request_may_be_split_anywhere)
+TEST(masters, request_may_be_split_anywhere)
 {
     static const char text[] = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\n\r\n\r\nPING\r\n"
                                "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n";
@@ -123,9 +118,8 @@ START_TEST(request_may_be_split_anywhere)
     pass(SIM_MS);
     ck_assert_str_eq(heard(conn), answer);
 }
-END_TEST
 
-START_TEST(listener_is_told)
+TEST(masters, listener_is_told)
 {
     struct sim_conn *ear = dial(0), *other = dial(1);
     ck_assert_str_eq(ask(ear, "SUBSCRIBE", CHANNEL, "b", NULL),
@@ -150,9 +144,8 @@ START_TEST(listener_is_told)
     hang_up(ear);
     hang_up(other);
 }
-END_TEST
 
-START_TEST(waiter_that_left_is_not_told)
+TEST(masters, waiter_that_left_is_not_told)
 {
     struct sim_conn *ear = dial(0);
     ask(ear, "SUBSCRIBE", CHANNEL, NULL);
@@ -160,21 +153,5 @@ START_TEST(waiter_that_left_is_not_told)
     hang_up(ear);
     ck_assert_str_eq(ask(conn, "PUBLISH", CHANNEL, "x", NULL), ":0\r\n");
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sim_master");
-    TCase *tcase = tcase_create("masters");
-    tcase_add_checked_fixture(tcase, one_begin, one_end);
-    tcase_add_test(tcase, lock_is_taken_lengthened_and_given_up);
-    tcase_add_test(tcase, key_expires_by_rule_of_redis);
-    tcase_add_test(tcase, step_of_clock_moves_every_end);
-    tcase_add_test(tcase, clock_goes_at_its_rate);
-    tcase_add_test(tcase, masters_know_nothing_of_each_other);
-    tcase_add_test(tcase, request_may_be_split_anywhere);
-    tcase_add_test(tcase, listener_is_told);
-    tcase_add_test(tcase, waiter_that_left_is_not_told);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(masters, .set_up = one_begin, .tear_down = one_end)

@@ -12,7 +12,7 @@
 /* ---- time it takes ------------------------------------------------------------------------
  */
 
-START_TEST(master_that_stands_answers_later)
+TEST(masters, master_that_stands_answers_later)
 {
     acquire("k", "one", "10000");
     sim_master_pause(0, 3 * SIM_S);
@@ -33,9 +33,8 @@ START_TEST(master_that_stands_answers_later)
     ck_assert_uint_eq(sim_master_felt(0)->stood, stood);
     hang_up(other);
 }
-END_TEST
 
-START_TEST(slow_master_takes_its_time_for_each_command)
+TEST(masters, slow_master_takes_its_time_for_each_command)
 {
     ck_assert_uint_eq(sim_master_felt(0)->slow, 0);
     sim_master_slow(0, 100 * SIM_MS, 100 * SIM_MS);
@@ -52,9 +51,8 @@ START_TEST(slow_master_takes_its_time_for_each_command)
     ck_assert_uint_eq(sim_master_felt(0)->slow, 3);
     hang_up(other);
 }
-END_TEST
 
-START_TEST(order_is_kept_within_connection_and_drawn_between_two)
+TEST(masters, order_is_kept_within_connection_and_drawn_between_two)
 {
     unsigned first = 0;
     struct sim_conn *other = dial(0);
@@ -77,9 +75,8 @@ START_TEST(order_is_kept_within_connection_and_drawn_between_two)
     ck_assert_uint_lt(first, 80);
     hang_up(other);
 }
-END_TEST
 
-START_TEST(leaving_node_may_have_been_heard)
+TEST(masters, leaving_node_may_have_been_heard)
 {
     unsigned done = 0;
     for (int i = 0; i < 100; i++) {
@@ -94,12 +91,11 @@ START_TEST(leaving_node_may_have_been_heard)
     ck_assert_uint_gt(done, 20);
     ck_assert_uint_lt(done, 80);
 }
-END_TEST
 
 /* ---- what is done to it -------------------------------------------------------------------
  */
 
-START_TEST(flushed_evicted_and_without_scripts)
+TEST(masters, flushed_evicted_and_without_scripts)
 {
     acquire("k", "one", "10000");
     acquire("l", "two", "10000");
@@ -125,9 +121,8 @@ START_TEST(flushed_evicted_and_without_scripts)
     ck_assert_uint_eq(sim_master_felt(0)->unknown, 1); /* the second one misses nothing more */
     ck_assert_str_eq(sim_master_get(0, "k", NULL), "one");
 }
-END_TEST
 
-START_TEST(trouble_comes_at_its_rate_and_goes)
+TEST(masters, trouble_comes_at_its_rate_and_goes)
 {
     unsigned refused = 0;
     sim_master_trouble(0, SIM_LOADING, 300000);
@@ -141,10 +136,9 @@ START_TEST(trouble_comes_at_its_rate_and_goes)
     for (int i = 0; i < 100; i++)
         ck_assert_str_eq(ask(conn, "PING", NULL), "+PONG\r\n");
 }
-END_TEST
 
 /* Whatever it says, it has done what it was asked. */
-START_TEST(broken_answers_are_never_right_ones)
+TEST(masters, broken_answers_are_never_right_ones)
 {
     for (int trouble = SIM_GARBAGE; trouble <= SIM_WRONG; trouble++) {
         unsigned kinds = 0;
@@ -163,9 +157,8 @@ START_TEST(broken_answers_are_never_right_ones)
         ck_assert_uint_gt(kinds, 100);
     }
 }
-END_TEST
 
-START_TEST(one_seed_is_one_history)
+TEST(masters, one_seed_is_one_history)
 {
     uint64_t hash[3];
     one_end();
@@ -185,7 +178,6 @@ START_TEST(one_seed_is_one_history)
     ck_assert_uint_ne(hash[0], hash[2]);
     one_begin();
 }
-END_TEST
 
 static char story[4096];
 
@@ -196,7 +188,7 @@ static void keep_line(void *context, const char *line)
     snprintf(story + len, sizeof(story) - len, "%s\n", line);
 }
 
-START_TEST(its_story_can_be_followed)
+TEST(masters, its_story_can_be_followed)
 {
     sim_tell_to(keep_line, NULL);
     acquire("orders", "one", "400");
@@ -214,22 +206,5 @@ START_TEST(its_story_can_be_followed)
     ck_assert_ptr_nonnull(strstr(story, "n1 is killed\n"));
     ck_assert_ptr_nonnull(strstr(story, "n1 restarts empty\n"));
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sim_master_faults");
-    TCase *tcase = tcase_create("masters");
-    tcase_add_checked_fixture(tcase, one_begin, one_end);
-    tcase_add_test(tcase, master_that_stands_answers_later);
-    tcase_add_test(tcase, slow_master_takes_its_time_for_each_command);
-    tcase_add_test(tcase, order_is_kept_within_connection_and_drawn_between_two);
-    tcase_add_test(tcase, leaving_node_may_have_been_heard);
-    tcase_add_test(tcase, flushed_evicted_and_without_scripts);
-    tcase_add_test(tcase, trouble_comes_at_its_rate_and_goes);
-    tcase_add_test(tcase, broken_answers_are_never_right_ones);
-    tcase_add_test(tcase, one_seed_is_one_history);
-    tcase_add_test(tcase, its_story_can_be_followed);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(masters, .set_up = one_begin, .tear_down = one_end)

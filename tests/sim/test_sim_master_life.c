@@ -34,7 +34,7 @@ static void dial_again(void)
 
 /* ---- life and death ---------------------------------------------------------------------- */
 
-START_TEST(killed_master_is_silent)
+TEST(masters, killed_master_is_silent)
 {
     acquire("k", "one", "10000");
     send_words(conn, "GET", "k", NULL);
@@ -46,9 +46,8 @@ START_TEST(killed_master_is_silent)
     ck_assert_ptr_null(sim_master_get(0, "k", NULL));
     ck_assert_uint_eq(sim_master_keys(0), 0);
 }
-END_TEST
 
-START_TEST(connections_are_reset_or_closed)
+TEST(masters, connections_are_reset_or_closed)
 {
     unsigned resets = 0;
     for (int i = 0; i < 100; i++) {
@@ -61,7 +60,6 @@ START_TEST(connections_are_reset_or_closed)
     ck_assert_uint_gt(resets, 20);
     ck_assert_uint_lt(resets, 80);
 }
-END_TEST
 
 static void restart(enum sim_restart how)
 {
@@ -72,7 +70,7 @@ static void restart(enum sim_restart how)
     dial_again();
 }
 
-START_TEST(restart_begins_anew)
+TEST(masters, restart_begins_anew)
 {
     char before[48];
     snprintf(before, sizeof(before), "%s", run_id());
@@ -83,9 +81,8 @@ START_TEST(restart_begins_anew)
     ck_assert_str_eq(acquire("k", "one", "400"),
                      "-NOSCRIPT No matching script. Please use EVAL.\r\n");
 }
-END_TEST
 
-START_TEST(restart_empty_forgets)
+TEST(masters, restart_empty_forgets)
 {
     acquire("k", "one", "10000");
     restart(SIM_EMPTY);
@@ -96,10 +93,9 @@ START_TEST(restart_empty_forgets)
     pass(20 * SIM_S);
     ck_assert_uint_eq(n_changes, 1);
 }
-END_TEST
 
 /* Ends are times of the wall clock: what runs out while it is down is not there again. */
-START_TEST(restart_whole_forgets_only_expired_keys)
+TEST(masters, restart_whole_forgets_only_expired_keys)
 {
     int64_t left_ns;
     acquire("k", "one", "10000");
@@ -117,9 +113,8 @@ START_TEST(restart_whole_forgets_only_expired_keys)
     ck_assert_str_eq(ask(conn, "ZRANGE", "q", "0", "-1", NULL), "*1\r\n$1\r\nm\r\n");
     ck_assert_uint_eq(sim_master_keys(0), 2);
 }
-END_TEST
 
-START_TEST(late_restart_is_as_it_was_a_second_ago)
+TEST(masters, late_restart_is_as_it_was_a_second_ago)
 {
     acquire("old", "one", "60000");
     acquire("released", "two", "60000");
@@ -162,11 +157,10 @@ START_TEST(late_restart_is_as_it_was_a_second_ago)
     ck_assert_uint_eq(told[0], 1);
     ck_assert_uint_eq(told[1], 4);
 }
-END_TEST
 
 /* Random changes, and each moment's keys remembered: a late restart has those of a second ago.
  */
-START_TEST(late_restart_takes_back_all_changes)
+TEST(masters, late_restart_takes_back_all_changes)
 {
     enum { KEYS = 4, STEPS = 400 };
     static char shots[STEPS][512];
@@ -224,9 +218,8 @@ START_TEST(late_restart_takes_back_all_changes)
     ck_assert(strcmp(now, shots[then]) == 0 || strcmp(now, shots[then + 1]) == 0);
     ck_assert_int_lt(then, STEPS - 10);
 }
-END_TEST
 
-START_TEST(it_is_killed_right_before_or_behind_script)
+TEST(masters, it_is_killed_right_before_or_behind_script)
 {
     sim_master_kill_at(0, "release", false);
     ck_assert_str_eq(acquire("k", "one", "10000"), YES);
@@ -248,9 +241,8 @@ START_TEST(it_is_killed_right_before_or_behind_script)
         ask(conn, "EVAL", script_body("release"), "2", "k", "q", "one", "0", NULL),
         "*2\r\n$4\r\none-\r\n:0\r\n");
 }
-END_TEST
 
-START_TEST(uptime_is_counted_in_whole_seconds_of_its_clock)
+TEST(masters, uptime_is_counted_in_whole_seconds_of_its_clock)
 {
     unsigned above = 0;
     for (int i = 0; i < 50; i++) {
@@ -272,32 +264,13 @@ START_TEST(uptime_is_counted_in_whole_seconds_of_its_clock)
     sim_master_step_clock(0, -100 * SIM_S);
     ck_assert_int_lt(uptime_s(), 0);
 }
-END_TEST
 
-START_TEST(info_tells_role_and_run_id_as_set)
+TEST(masters, info_tells_role_and_run_id_as_set)
 {
     sim_master_role(0, "slave");
     sim_master_run_id(0, "ffffffffffffffffffffffffffffffffffffffff");
     ck_assert_ptr_nonnull(strstr(ask(conn, "INFO", NULL), "\r\nrole:slave\r\n"));
     ck_assert_str_eq(run_id(), "ffffffffffffffffffffffffffffffffffffffff");
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sim_master_life");
-    TCase *tcase = tcase_create("masters");
-    tcase_add_checked_fixture(tcase, one_begin, one_end);
-    tcase_add_test(tcase, killed_master_is_silent);
-    tcase_add_test(tcase, connections_are_reset_or_closed);
-    tcase_add_test(tcase, restart_begins_anew);
-    tcase_add_test(tcase, restart_empty_forgets);
-    tcase_add_test(tcase, restart_whole_forgets_only_expired_keys);
-    tcase_add_test(tcase, late_restart_is_as_it_was_a_second_ago);
-    tcase_add_test(tcase, late_restart_takes_back_all_changes);
-    tcase_add_test(tcase, it_is_killed_right_before_or_behind_script);
-    tcase_add_test(tcase, uptime_is_counted_in_whole_seconds_of_its_clock);
-    tcase_add_test(tcase, info_tells_role_and_run_id_as_set);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(masters, .set_up = one_begin, .tear_down = one_end)

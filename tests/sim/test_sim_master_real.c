@@ -150,7 +150,7 @@ static void expect_no_dull_life(const struct pair_run *run)
     ck_assert_uint_gt(tally->ended, 5);
 }
 
-START_TEST(model_master_answers_as_redis_does)
+TEST(random, model_master_answers_as_redis_does)
 {
     static struct pair_run run;
     struct masters *masters = masters_start(1, NULL);
@@ -170,17 +170,13 @@ START_TEST(model_master_answers_as_redis_does)
     pair_end(&run);
     masters_stop(masters);
 }
-END_TEST
+
+CASE(random, .timeout_s = 60)
 
 int main(void)
 {
     if (!masters_are_redis_7_0())
         return 77; /* skipped, to automake */
-    Suite *suite = suite_create("sim_master_real");
-    TCase *tcase = tcase_create("random");
-    tcase_set_timeout(tcase,
-                      60 + (double)setting("REDLOCK_TEST_OPERATIONS", OPERATIONS) / 1000);
-    tcase_add_test(tcase, model_master_answers_as_redis_does);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    random_case.timeout_s += (double)setting("REDLOCK_TEST_OPERATIONS", OPERATIONS) / 1000;
+    return suite_main();
 }

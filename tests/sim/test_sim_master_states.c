@@ -197,7 +197,7 @@ static void out_of_state(void)
     pair_end(&run);
 }
 
-START_TEST(without_trouble)
+TEST(states, without_trouble)
 {
     begin(NULL);
     compare_info();
@@ -206,9 +206,8 @@ START_TEST(without_trouble)
     ck_assert_uint_gt(run.tally.messages, 0);
     pair_end(&run);
 }
-END_TEST
 
-START_TEST(out_of_memory)
+TEST(states, out_of_memory)
 {
     begin(NULL);
     real_do("CONFIG", "SET", "maxmemory", "1");
@@ -217,7 +216,6 @@ START_TEST(out_of_memory)
     real_do("CONFIG", "SET", "maxmemory", "0");
     out_of_state();
 }
-END_TEST
 
 static bool save_failed(void)
 {
@@ -225,7 +223,7 @@ static bool save_failed(void)
                   "rdb_last_bgsave_status:err") != NULL;
 }
 
-START_TEST(disk_that_takes_nothing)
+TEST(states, disk_that_takes_nothing)
 {
     char dir[SUITE_PATH_MAX];
     suite_new_dir(dir);
@@ -240,9 +238,8 @@ START_TEST(disk_that_takes_nothing)
     real_do("CONFIG", "SET", "stop-writes-on-bgsave-error", "no");
     out_of_state();
 }
-END_TEST
 
-START_TEST(replica_that_is_read_only)
+TEST(states, replica_that_is_read_only)
 {
     begin(NULL);
     real_do("REPLICAOF", "127.0.0.1", "1", NULL);
@@ -251,9 +248,8 @@ START_TEST(replica_that_is_read_only)
     real_do("REPLICAOF", "NO", "ONE", NULL);
     out_of_state();
 }
-END_TEST
 
-START_TEST(replica_without_its_master)
+TEST(states, replica_without_its_master)
 {
     begin(NULL);
     real_do("CONFIG", "SET", "replica-serve-stale-data", "no");
@@ -263,9 +259,8 @@ START_TEST(replica_without_its_master)
     real_do("REPLICAOF", "NO", "ONE", NULL);
     out_of_state();
 }
-END_TEST
 
-START_TEST(no_right_to_scripts)
+TEST(states, no_right_to_scripts)
 {
     begin(NULL);
     real_do("ACL", "SETUSER", "default", "-@scripting");
@@ -273,7 +268,6 @@ START_TEST(no_right_to_scripts)
     real_do("ACL", "SETUSER", "default", "+@all");
     out_of_state();
 }
-END_TEST
 
 /* What is left of the answer comes when the state is over. */
 static int begin_to_ask(const char *request)
@@ -289,7 +283,7 @@ static bool refuses_with(const char *text)
            0;
 }
 
-START_TEST(busy_with_script)
+TEST(states, busy_with_script)
 {
     begin(NULL);
     real_do("CONFIG", "SET", "lua-time-limit", "1");
@@ -301,9 +295,8 @@ START_TEST(busy_with_script)
     close(fd);
     out_of_state();
 }
-END_TEST
 
-START_TEST(loading_its_data)
+TEST(states, loading_its_data)
 {
     begin(NULL);
     real_do("DEBUG", "POPULATE", "40000", NULL);
@@ -317,10 +310,9 @@ START_TEST(loading_its_data)
     close(fd);
     pair_end(&run);
 }
-END_TEST
 
 /* Nobody has said who he is. */
-START_TEST(strangers)
+TEST(states, strangers)
 {
     real_do("CONFIG", "SET", "requirepass", "secret");
     begin("secret");
@@ -342,7 +334,6 @@ START_TEST(strangers)
     pair_compare(&run, 0);
     pair_end(&run);
 }
-END_TEST
 
 static void start(void)
 {
@@ -364,7 +355,7 @@ static void both_show(const char *mark)
     pair_compare(&run, 0);
 }
 
-START_TEST(lists_are_shown_alike)
+TEST(states, lists_are_shown_alike)
 {
     static const char *const fields[] = {MARK(5, "00000005"), MARK(7, "0000000g"),
                                          "n9-ttl-drift1-guard-00000000", "by hand", ""};
@@ -390,7 +381,6 @@ START_TEST(lists_are_shown_alike)
     both_show(MARK(3, "00000003"));
     pair_end(&run);
 }
-END_TEST
 
 /* ---- markers ---------------------------------------------------------------------------- */
 
@@ -427,7 +417,7 @@ static void begin_as_one(char ret_run_id[64], char ret_replication[64])
     sim_master_replication(0, ret_replication);
 }
 
-START_TEST(marker_is_read_alike)
+TEST(states, marker_is_read_alike)
 {
     static const char *const values[] = {"by hand", "1", "99999999999999", "-5", ""};
     char run_id[64], replication[64];
@@ -460,7 +450,6 @@ START_TEST(marker_is_read_alike)
     both_join("0", "20000");
     pair_end(&run);
 }
-END_TEST
 
 static void both_take(const char *marker)
 {
@@ -471,7 +460,7 @@ static void both_take(const char *marker)
     pair_compare(&run, 0);
 }
 
-START_TEST(strict_script_looks_alike)
+TEST(states, strict_script_looks_alike)
 {
     char run_id[64], replication[64], marker[160], other[160];
     begin_as_one(run_id, replication);
@@ -492,7 +481,6 @@ START_TEST(strict_script_looks_alike)
     both_take(marker);
     pair_end(&run);
 }
-END_TEST
 
 /* ---- certificates ------------------------------------------------------------------------ */
 
@@ -506,7 +494,7 @@ static void both_certify(const char *nonce, const char *what, const char *loss,
     pair_compare(&run, 0);
 }
 
-START_TEST(certificate_is_read_alike)
+TEST(states, certificate_is_read_alike)
 {
     static const char *const values[] = {
         "by hand", "", "certified 00 1 2 ab cd", "certified 00 1 2 ab", "certified 00 1 2  cd",
@@ -546,7 +534,6 @@ START_TEST(certificate_is_read_alike)
     both_certify(LATER, "look", "", "0");
     pair_end(&run);
 }
-END_TEST
 
 /* A grant, and a write-back of a token. */
 static void both_grant(const char *id, const char *proposed, const char *told)
@@ -564,7 +551,7 @@ static void both_grant(const char *id, const char *proposed, const char *told)
     both_certify(NONCE, "look", "", "0");
 }
 
-START_TEST(certificate_is_shown_alike)
+TEST(states, certificate_is_shown_alike)
 {
     static const char *const counters[] = {NULL, "2000000000000005", "5000000000000005",
                                            "4503599627370496", "9007199254740990",
@@ -597,30 +584,12 @@ START_TEST(certificate_is_shown_alike)
     pair_compare(&run, 0);
     pair_end(&run);
 }
-END_TEST
+
+CASE(states, .timeout_s = 60, .set_up = start, .tear_down = stop)
 
 int main(void)
 {
     if (!masters_are_redis_7_0())
         return 77; /* skipped, to automake */
-    Suite *suite = suite_create("sim_master_states");
-    TCase *tcase = tcase_create("states");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_checked_fixture(tcase, start, stop);
-    tcase_add_test(tcase, without_trouble);
-    tcase_add_test(tcase, out_of_memory);
-    tcase_add_test(tcase, disk_that_takes_nothing);
-    tcase_add_test(tcase, replica_that_is_read_only);
-    tcase_add_test(tcase, replica_without_its_master);
-    tcase_add_test(tcase, no_right_to_scripts);
-    tcase_add_test(tcase, busy_with_script);
-    tcase_add_test(tcase, loading_its_data);
-    tcase_add_test(tcase, strangers);
-    tcase_add_test(tcase, lists_are_shown_alike);
-    tcase_add_test(tcase, marker_is_read_alike);
-    tcase_add_test(tcase, strict_script_looks_alike);
-    tcase_add_test(tcase, certificate_is_read_alike);
-    tcase_add_test(tcase, certificate_is_shown_alike);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    return suite_main();
 }

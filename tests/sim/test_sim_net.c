@@ -80,7 +80,7 @@ static void talk_roughly(struct sim_proc *proc)
     talk(20000);
 }
 
-START_TEST(bytes_arrive_in_order_however_rough_way)
+TEST(bytes, bytes_arrive_in_order_however_rough_way)
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         memset(&did, 0, sizeof(did));
@@ -91,7 +91,6 @@ START_TEST(bytes_arrive_in_order_however_rough_way)
         ck_assert_uint_gt(did.short_reads, 5);
     }
 }
-END_TEST
 
 static void split_everything(struct sim_proc *proc)
 {
@@ -107,12 +106,11 @@ static void split_everything(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(segment_that_is_split_arrives_in_pieces)
+TEST(bytes, segment_that_is_split_arrives_in_pieces)
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         play(seed, split_everything);
 }
-END_TEST
 
 /* Each send is one piece, and takes as long as the path says: 1 ms there, 2 back. */
 static void talk_evenly(struct sim_proc *proc)
@@ -136,11 +134,10 @@ static void talk_evenly(struct sim_proc *proc)
     ck_assert_uint_eq(echo[0].left, 1);
 }
 
-START_TEST(way_without_faults_has_only_its_delay)
+TEST(bytes, way_without_faults_has_only_its_delay)
 {
     play(1, talk_evenly);
 }
-END_TEST
 
 static void fill_the_buffer(struct sim_proc *proc)
 {
@@ -166,11 +163,10 @@ static void fill_the_buffer(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(full_buffer_takes_no_more_until_there_is_room)
+TEST(bytes, full_buffer_takes_no_more_until_there_is_room)
 {
     play(1, fill_the_buffer);
 }
-END_TEST
 
 /* ---- ends ----------------------------------------------------------------------------- */
 
@@ -188,11 +184,10 @@ static void be_refused(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(master_that_does_not_listen_refuses)
+TEST(faults, master_that_does_not_listen_refuses)
 {
     play(1, be_refused);
 }
-END_TEST
 
 static void be_reset(struct sim_proc *proc)
 {
@@ -217,11 +212,10 @@ static void be_reset(struct sim_proc *proc)
     close(other);
 }
 
-START_TEST(reset_loses_bytes_under_way)
+TEST(faults, reset_loses_bytes_under_way)
 {
     play(1, be_reset);
 }
-END_TEST
 
 static void be_forgotten(struct sim_proc *proc)
 {
@@ -261,11 +255,10 @@ static void be_forgotten(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(forgotten_connection_delivers_nothing_more)
+TEST(faults, forgotten_connection_delivers_nothing_more)
 {
     play(1, be_forgotten);
 }
-END_TEST
 
 /* ---- cuts ----------------------------------------------------------------------------- */
 
@@ -304,7 +297,7 @@ static void be_cut(struct sim_proc *proc)
     close(fd);
 }
 
-START_TEST(cut_lets_exactly_so_many_bytes_through)
+TEST(faults, cut_lets_exactly_so_many_bytes_through)
 {
     for (unsigned i = 0; i < 4; i++) {
         way_tested = i & 1 ? SIM_THERE : SIM_BACK;
@@ -313,11 +306,10 @@ START_TEST(cut_lets_exactly_so_many_bytes_through)
             play(cut_bytes, be_cut);
     }
 }
-END_TEST
 
 /* ---- the same again ------------------------------------------------------------------- */
 
-START_TEST(seed_is_history)
+TEST(bytes, seed_is_history)
 {
     uint64_t first = play(7, talk_roughly);
     ck_assert_uint_eq(play(7, talk_roughly), first);
@@ -325,24 +317,4 @@ START_TEST(seed_is_history)
     play(9, be_forgotten);
     play(9, be_reset);
     ck_assert_uint_eq(play(7, talk_roughly), first);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sim_net");
-    TCase *bytes = tcase_create("bytes");
-    tcase_add_test(bytes, bytes_arrive_in_order_however_rough_way);
-    tcase_add_test(bytes, segment_that_is_split_arrives_in_pieces);
-    tcase_add_test(bytes, way_without_faults_has_only_its_delay);
-    tcase_add_test(bytes, full_buffer_takes_no_more_until_there_is_room);
-    tcase_add_test(bytes, seed_is_history);
-    suite_add_tcase(suite, bytes);
-    TCase *faults = tcase_create("faults");
-    tcase_add_test(faults, master_that_does_not_listen_refuses);
-    tcase_add_test(faults, reset_loses_bytes_under_way);
-    tcase_add_test(faults, forgotten_connection_delivers_nothing_more);
-    tcase_add_test(faults, cut_lets_exactly_so_many_bytes_through);
-    suite_add_tcase(suite, faults);
-    return suite_run(suite);
 }

@@ -41,7 +41,7 @@ static void expect(void (*halt)(struct sim_proc *, int64_t), int64_t for_ns, int
     ck_assert_int_eq(scene.at_ns[5] - scene.at_ns[2], boottime_ns);
 }
 
-START_TEST(pauses_and_clocks)
+TEST(fates, pauses_and_clocks)
 {
     const int64_t ms = SIM_MS;
     expect(NULL, 0, 10 * ms, 10 * ms, 10 * ms);
@@ -50,9 +50,8 @@ START_TEST(pauses_and_clocks)
     expect(sim_proc_suspend, 30 * ms, 40 * ms, 40 * ms, 10 * ms);
     expect(sim_proc_freeze, 30 * ms, 40 * ms, 10 * ms, 10 * ms);
 }
-END_TEST
 
-START_TEST(halts_may_overlap)
+TEST(fates, halts_may_overlap)
 {
     scene_begin(7);
     scene_start(scene.proc, look_at_clocks);
@@ -70,9 +69,8 @@ START_TEST(halts_may_overlap)
     ck_assert_int_eq(scene.at_ns[3] - scene.at_ns[0], 14 * SIM_MS);
     ck_assert_int_eq(scene.at_ns[4] - scene.at_ns[1], 10 * SIM_MS);
 }
-END_TEST
 
-START_TEST(clocks_have_rates_of_their_own)
+TEST(fates, clocks_have_rates_of_their_own)
 {
     static const int64_t rates[] = {0, 1, -1, 500000, -500000, 99999999, -99999999};
     for (unsigned i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
@@ -93,7 +91,6 @@ START_TEST(clocks_have_rates_of_their_own)
         scene_end();
     }
 }
-END_TEST
 
 static void *look_often(void *argument)
 {
@@ -115,7 +112,7 @@ static void *sleep_and_look(void *argument)
     return NULL;
 }
 
-START_TEST(paused_process_stands_and_others_go_on)
+TEST(fates, paused_process_stands_and_others_go_on)
 {
     scene_begin(1);
     scene_start(scene.proc, look_often);
@@ -140,7 +137,6 @@ START_TEST(paused_process_stands_and_others_go_on)
     ck_assert_int_eq(scene.at_ns[0], 600 * SIM_MS);
     scene_end();
 }
-END_TEST
 
 static void *spin(void *argument)
 {
@@ -151,13 +147,12 @@ static void *spin(void *argument)
     return NULL;
 }
 
-START_TEST(time_passes_for_busy_waiters)
+TEST(fates, time_passes_for_busy_waiters)
 {
     scene_begin(1);
     scene_start(scene.proc, spin);
     scene_end();
 }
-END_TEST
 
 static void *spin_for_ever(void *argument)
 {
@@ -167,15 +162,14 @@ static void *spin_for_ever(void *argument)
     return NULL;
 }
 
-START_TEST(busy_thread_is_found)
+TEST(fates, busy_thread_is_found, .signal = SIGABRT)
 {
     scene_begin(1);
     scene_start(scene.proc, spin_for_ever);
     scene_end();
 }
-END_TEST
 
-START_TEST(pauses_are_drawn_at_system_calls)
+TEST(fates, pauses_are_drawn_at_system_calls)
 {
     scene_begin(1);
     scene.proc->rates.pause_ppm = 100000;
@@ -187,7 +181,6 @@ START_TEST(pauses_are_drawn_at_system_calls)
     ck_assert_uint_lt(scene.count, 900);
     ck_assert_uint_gt(scene.count, 10);
 }
-END_TEST
 
 /* ---- the end -------------------------------------------------------------------------- */
 
@@ -204,7 +197,7 @@ static void *live_on(void *argument)
     return NULL;
 }
 
-START_TEST(killed_process_runs_on_as_ghost)
+TEST(fates, killed_process_runs_on_as_ghost)
 {
     for (unsigned paused = 0; paused < 2; paused++) {
         scene_begin(1);
@@ -220,7 +213,6 @@ START_TEST(killed_process_runs_on_as_ghost)
         ck_assert_int_eq(scene.at_ns[0], SIM_S);
     }
 }
-END_TEST
 
 /* ---- memory --------------------------------------------------------------------------- */
 
@@ -261,7 +253,7 @@ static void *use_memory(void *argument)
     return NULL;
 }
 
-START_TEST(memory_is_counted_and_refused)
+TEST(fates, memory_is_counted_and_refused)
 {
     scene_begin(1);
     char *volatile outside = malloc(10);
@@ -273,7 +265,6 @@ START_TEST(memory_is_counted_and_refused)
     free(scene.block);
     scene_end();
 }
-END_TEST
 
 enum { BLOCKS = 3000 };
 
@@ -296,7 +287,7 @@ static void *keep_much(void *argument)
     return NULL;
 }
 
-START_TEST(no_block_is_lost_among_many)
+TEST(fates, no_block_is_lost_among_many)
 {
     scene_begin(1);
     scene_start(scene.proc, keep_much);
@@ -305,7 +296,6 @@ START_TEST(no_block_is_lost_among_many)
     ck_assert_uint_gt(scene.proc->peak_bytes, 16 * BLOCKS / 2);
     scene_end();
 }
-END_TEST
 
 static void *allocate_much(void *argument)
 {
@@ -318,7 +308,7 @@ static void *allocate_much(void *argument)
     return NULL;
 }
 
-START_TEST(allocations_fail_at_rate)
+TEST(fates, allocations_fail_at_rate)
 {
     scene_begin(1);
     scene.proc->rates.alloc_fail_ppm = 100000;
@@ -331,24 +321,5 @@ START_TEST(allocations_fail_at_rate)
     scene_end();
     ck_assert_uint_eq(scene.count, 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("sim_proc");
-    TCase *tcase = tcase_create("fates");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, pauses_and_clocks);
-    tcase_add_test(tcase, halts_may_overlap);
-    tcase_add_test(tcase, clocks_have_rates_of_their_own);
-    tcase_add_test(tcase, paused_process_stands_and_others_go_on);
-    tcase_add_test(tcase, time_passes_for_busy_waiters);
-    tcase_add_test_raise_signal(tcase, busy_thread_is_found, SIGABRT);
-    tcase_add_test(tcase, pauses_are_drawn_at_system_calls);
-    tcase_add_test(tcase, killed_process_runs_on_as_ghost);
-    tcase_add_test(tcase, memory_is_counted_and_refused);
-    tcase_add_test(tcase, no_block_is_lost_among_many);
-    tcase_add_test(tcase, allocations_fail_at_rate);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(fates, .timeout_s = 60)

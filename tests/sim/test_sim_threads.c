@@ -19,7 +19,7 @@ static void *sleep_twice(void *argument)
     return NULL;
 }
 
-START_TEST(thread_sleeps_until_its_time_or_until_it_is_woken)
+TEST(threads, thread_sleeps_until_its_time_or_until_it_is_woken)
 {
     scene_begin(1);
     scene_start(scene.proc, sleep_twice);
@@ -35,7 +35,6 @@ START_TEST(thread_sleeps_until_its_time_or_until_it_is_woken)
     ck_assert_ptr_null(sim_proc());
     scene_end();
 }
-END_TEST
 
 static void *nap(void *argument)
 {
@@ -46,7 +45,7 @@ static void *nap(void *argument)
     return NULL;
 }
 
-START_TEST(nobody_wakes_thread_that_naps)
+TEST(threads, nobody_wakes_thread_that_naps)
 {
     scene_begin(1);
     scene_start(scene.proc, nap);
@@ -55,7 +54,6 @@ START_TEST(nobody_wakes_thread_that_naps)
     scene_end();
     ck_assert_int_eq(scene.at_ns[0], SIM_MS);
 }
-END_TEST
 
 static void *return_later(void *argument)
 {
@@ -82,7 +80,7 @@ static void *create_and_join(void *argument)
     return NULL;
 }
 
-START_TEST(threads_are_created_and_joined)
+TEST(threads, threads_are_created_and_joined)
 {
     scene_begin(1);
     scene_start(scene.proc, create_and_join);
@@ -90,7 +88,6 @@ START_TEST(threads_are_created_and_joined)
     ck_assert_uint_eq(scene.met, 3);
     ck_assert_int_eq(scene.at_ns[0], SIM_MS);
 }
-END_TEST
 
 /* ---- mutexes -------------------------------------------------------------------------- */
 
@@ -125,14 +122,13 @@ static uint64_t contend(uint64_t seed)
     return hash;
 }
 
-START_TEST(mutex_is_one_threads)
+TEST(threads, mutex_is_one_threads)
 {
     for (uint64_t seed = 0; seed < 50; seed++)
         contend(seed);
 }
-END_TEST
 
-START_TEST(one_seed_is_one_history_of_threads)
+TEST(threads, one_seed_is_one_history_of_threads)
 {
     for (uint64_t seed = 0; seed < 20; seed++) {
         uint64_t hash = contend(seed);
@@ -140,7 +136,6 @@ START_TEST(one_seed_is_one_history_of_threads)
         ck_assert_uint_eq(contend(seed), hash);
     }
 }
-END_TEST
 
 static void *misuse(void *argument)
 {
@@ -160,14 +155,13 @@ static void *misuse(void *argument)
     return NULL;
 }
 
-START_TEST(checking_mutex_checks)
+TEST(threads, checking_mutex_checks)
 {
     scene_begin(1);
     scene_start(scene.proc, misuse);
     scene_end();
     ck_assert(scene.result);
 }
-END_TEST
 
 /* ---- conditions ----------------------------------------------------------------------- */
 
@@ -203,7 +197,7 @@ static void *take_items(void *argument)
     return NULL;
 }
 
-START_TEST(waiter_for_condition_is_woken)
+TEST(threads, waiter_for_condition_is_woken)
 {
     for (uint64_t seed = 0; seed < 50; seed++) {
         scene_begin(seed);
@@ -215,7 +209,6 @@ START_TEST(waiter_for_condition_is_woken)
         ck_assert_uint_eq(scene.count, ITEMS);
     }
 }
-END_TEST
 
 static void *await_signal(void *argument)
 {
@@ -238,7 +231,7 @@ static void *signal_one_by_one(void *argument)
     return NULL;
 }
 
-START_TEST(signal_wakes_one)
+TEST(threads, signal_wakes_one)
 {
     scene_begin(1);
     for (unsigned i = 0; i < 3; i++)
@@ -247,7 +240,6 @@ START_TEST(signal_wakes_one)
     scene_end();
     ck_assert_uint_eq(scene.count, 3);
 }
-END_TEST
 
 /* The clock of the condition, five milliseconds from now. */
 static void *await_in_vain(void *argument)
@@ -273,7 +265,7 @@ static void *await_in_vain(void *argument)
     return NULL;
 }
 
-START_TEST(wait_times_out_by_its_own_clock)
+TEST(threads, wait_times_out_by_its_own_clock)
 {
     clockid_t clocks[] = {CLOCK_MONOTONIC, CLOCK_REALTIME};
     for (unsigned i = 0; i < 2; i++) {
@@ -288,22 +280,4 @@ START_TEST(wait_times_out_by_its_own_clock)
         ck_assert_int_lt(scene.at_ns[0], expected + 10);
         scene_end();
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sim_threads");
-    TCase *tcase = tcase_create("threads");
-    tcase_add_test(tcase, thread_sleeps_until_its_time_or_until_it_is_woken);
-    tcase_add_test(tcase, nobody_wakes_thread_that_naps);
-    tcase_add_test(tcase, threads_are_created_and_joined);
-    tcase_add_test(tcase, mutex_is_one_threads);
-    tcase_add_test(tcase, one_seed_is_one_history_of_threads);
-    tcase_add_test(tcase, checking_mutex_checks);
-    tcase_add_test(tcase, waiter_for_condition_is_woken);
-    tcase_add_test(tcase, signal_wakes_one);
-    tcase_add_test(tcase, wait_times_out_by_its_own_clock);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
 }

@@ -50,20 +50,11 @@ void set_up_tcp(void)
     accept_peer();
 }
 
-static void tear_down_peer(void)
+void tear_down_peer(void)
 {
     rig_end(&link_rig);
     close(listen_fd);
     close(peer_fd);
-}
-
-TCase *new_peer_case(Suite *suite, const char *name, void (*set_up)(void))
-{
-    TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 30);
-    tcase_add_checked_fixture(tcase, set_up, tear_down_peer);
-    suite_add_tcase(suite, tcase);
-    return tcase;
 }
 
 /* ---- names ------------------------------------------------------------------------------ */

@@ -20,8 +20,8 @@ extern int listen_fd, peer_fd;
 /* Connect (once more), with a new peer_fd. */
 void accept_peer(void);
 
-/* A case of such tests. */
-TCase *new_peer_case(Suite *suite, const char *name, void (*set_up)(void));
+void tear_down_peer(void);
+#define PEER_CASE .timeout_s = 30, .tear_down = tear_down_peer
 
 /* Fixtures of the tests in which fake_dns.h tells where "redis.example" is, and `port` is one
  * that was free a moment ago. */

@@ -163,7 +163,7 @@ static unsigned long setting(const char *name, unsigned long otherwise)
     return text && *text ? strtoul(text, NULL, 10) : otherwise;
 }
 
-START_TEST(scripts_agree_with_model)
+TEST(model, scripts_agree_with_model)
 {
     static struct frame frame;
     frame.operations = setting("REDLOCK_TEST_OPERATIONS", played->operations);
@@ -184,16 +184,13 @@ START_TEST(scripts_agree_with_model)
     talk_close(&frame.ear);
     masters_stop(frame.masters);
 }
-END_TEST
+
+CASE(model, .timeout_s = 60)
 
 int frame_main(const struct frame_play *play)
 {
-    Suite *suite = suite_create(play->name);
-    TCase *tcase = tcase_create("model");
     played = play;
-    double operations = (double)setting("REDLOCK_TEST_OPERATIONS", play->operations);
-    tcase_set_timeout(tcase, 60 + operations / 500);
-    tcase_add_test(tcase, scripts_agree_with_model);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    model_case.timeout_s +=
+        (double)setting("REDLOCK_TEST_OPERATIONS", play->operations) / 500;
+    return suite_main();
 }

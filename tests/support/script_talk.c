@@ -105,31 +105,25 @@ void talk_log_in(struct talk *talk, const struct masters *masters, const char *c
 struct masters *talk_masters;
 struct talk talk_here;
 
-static void start(void)
+void talk_start(void)
 {
     talk_masters = masters_start(1, NULL);
 }
 
-static void stop(void)
+void talk_stop(void)
 {
     masters_stop(talk_masters);
 }
 
-static void begin(void)
+void talk_begin(void)
 {
     talk_open(&talk_here, talk_masters, 0);
     talk_do(&talk_here, "FLUSHALL", (char *)NULL);
 }
 
-static void end(void)
+void talk_end(void)
 {
     talk_close(&talk_here);
-}
-
-void talk_fixtures(TCase *tcase)
-{
-    tcase_add_unchecked_fixture(tcase, start, stop);
-    tcase_add_checked_fixture(tcase, begin, end);
 }
 
 /* ---- scripts --------------------------------------------------------------------------- */

@@ -33,7 +33,13 @@ void talk_log_in(struct talk *talk, const struct masters *masters, const char *c
  * it. */
 extern struct masters *talk_masters;
 extern struct talk talk_here;
-void talk_fixtures(TCase *tcase);
+void talk_start(void);
+void talk_stop(void);
+void talk_begin(void);
+void talk_end(void);
+#define TALK_FIXTURES                                                                          \
+    .set_up_once = talk_start, .tear_down_once = talk_stop, .set_up = talk_begin,              \
+    .tear_down = talk_end
 
 /* ---- scripts --------------------------------------------------------------------------- */
 

@@ -72,10 +72,84 @@ void suite_new_dir(char *ret_path)
         suite_die("mkdtemp %s: %s", ret_path, strerror(errno));
 }
 
-int suite_run(Suite *suite)
+/* ---- what was registered ---------------------------------------------------------------- */
+
+static struct suite_test *tests, **tests_end = &tests;
+static struct suite_case *cases, **cases_end = &cases;
+
+void suite_add_test(struct suite_test *test)
+{
+    *tests_end = test;
+    tests_end = &test->next;
+}
+
+void suite_add_case(struct suite_case *group)
+{
+    *cases_end = group;
+    cases_end = &group->next;
+}
+
+static const struct suite_case *case_of(const char *group)
+{
+    const struct suite_case *found = cases;
+    while (found && strcmp(found->group, group) != 0)
+        found = found->next;
+    return found;
+}
+
+static void add_tests(TCase *tcase, const char *group)
+{
+    for (const struct suite_test *test = tests; test; test = test->next)
+        if (strcmp(test->group, group) == 0)
+            tcase_add_loop_test_raise_signal(tcase, *test->test, test->signal, test->first,
+                                             test->rows ? test->rows : 1);
+}
+
+static TCase *new_tcase(const char *group)
+{
+    TCase *tcase = tcase_create(group);
+    add_tests(tcase, group);
+    const struct suite_case *common = case_of(group);
+    if (!common)
+        return tcase;
+    if (common->timeout_s > 0)
+        tcase_set_timeout(tcase, common->timeout_s);
+    if (common->set_up_once || common->tear_down_once)
+        tcase_add_unchecked_fixture(tcase, common->set_up_once, common->tear_down_once);
+    if (common->set_up || common->tear_down)
+        tcase_add_checked_fixture(tcase, common->set_up, common->tear_down);
+    if (common->again)
+        add_tests(tcase, common->again);
+    return tcase;
+}
+
+static const struct suite_test *first_of(const char *group)
+{
+    const struct suite_test *first = tests;
+    while (first && strcmp(first->group, group) != 0)
+        first = first->next;
+    return first;
+}
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create(program_invocation_short_name);
+    for (const struct suite_test *test = tests; test; test = test->next)
+        if (test == first_of(test->group))
+            suite_add_tcase(suite, new_tcase(test->group));
+    for (const struct suite_case *group = cases; group; group = group->next) {
+        if (!first_of(group->again ? group->again : group->group))
+            suite_die("no test is of the group %s", group->group);
+        if (!first_of(group->group))
+            suite_add_tcase(suite, new_tcase(group->group));
+    }
+    return suite;
+}
+
+int suite_main(void)
 {
     make_root();
-    SRunner *runner = srunner_create(suite);
+    SRunner *runner = srunner_create(make_suite());
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -1,5 +1,5 @@
-/* suite.h - what every test program does: run a Check suite inside one private directory, and
- * wait for conditions. The runner removes the directory even where a test crashed. */
+/* suite.h - what every test program does: name its tests, run them inside one private directory,
+ * and wait for conditions. The runner removes the directory even where a test crashed. */
 #ifndef TEST_SUITE_H
 #define TEST_SUITE_H
 
@@ -8,8 +8,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The whole of a test program's main(): its exit status. */
-int suite_run(Suite *suite);
+/* TEST(group, name) { ... }: a test, which registers itself before main() begins. What differs
+ * from a plain one follows: TEST(group, name, .rows = ROWS(table)). `_i` is the number of the
+ * row. ALSO(group, name, ...) plays a test once more, in another group or with other rows. */
+struct suite_test {
+    const char *group;
+    const TTest *const *test;
+    int first, rows; /* the rows from `first` until `rows`; 0: one */
+    int signal;      /* that ends the test, as it must; 0: none does */
+    struct suite_test *next;
+};
+void suite_add_test(struct suite_test *test);
+
+#define ROWS(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+#define TEST(group, name, ...)                                                                 \
+    static const TTest *name;                                                                  \
+    SUITE_TEST_(group, name, name##_registered, __VA_ARGS__)                                   \
+    START_TEST(name)
+#define ALSO(group, name, ...) ALSO_AT_(__LINE__, group, name, __VA_ARGS__)
+#define ALSO_AT_(line, group, name, ...) ALSO_NAMED_(line, group, name, __VA_ARGS__)
+#define ALSO_NAMED_(line, group, name, ...)                                                    \
+    SUITE_TEST_(group, name, also_##line##_##name, __VA_ARGS__)
+#define SUITE_TEST_(group_, name_, registered_, ...)                                           \
+    __attribute__((constructor)) static void registered_(void)                                 \
+    {                                                                                          \
+        static struct suite_test test;                                                         \
+        test = (struct suite_test){.group = #group_, .test = &name_, __VA_ARGS__};             \
+        suite_add_test(&test);                                                                 \
+    }
+
+/* CASE(group, .timeout_s = 60, ...): what the tests of a group have in common. A group needs one
+ * only for that. */
+struct suite_case {
+    const char *group;
+    double timeout_s;                                   /* of each test; 0: Check's */
+    void (*set_up)(void), (*tear_down)(void);           /* around each test, in its process */
+    void (*set_up_once)(void), (*tear_down_once)(void); /* around the group, in the runner */
+    const char *again; /* the tests of that group are played in this one, too */
+    struct suite_case *next;
+};
+void suite_add_case(struct suite_case *group);
+
+#define CASE(group_, ...)                                                                      \
+    static struct suite_case group_##_case = {.group = #group_, __VA_ARGS__};                  \
+    __attribute__((constructor)) static void group_##_case_registered(void)                    \
+    {                                                                                          \
+        suite_add_case(&group_##_case);                                                        \
+    }
+
+/* Play what was registered: the exit status of a test program. Only a program that has to do
+ * something before has a main() of its own. */
+int suite_main(void);
 
 /* A new directory (mode 0700) inside the program's own; `ret_path` has SUITE_PATH_MAX bytes. */
 #define SUITE_PATH_MAX 80

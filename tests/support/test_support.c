@@ -61,7 +61,7 @@ static const char *talk(int fd, const char *command, size_t want)
 
 /* ---- wire ------------------------------------------------------------------------------- */
 
-START_TEST(wire_takes_whole_values_only)
+TEST(support, wire_takes_whole_values_only)
 {
     static const char reply[] = "*4\r\n$3\r\nabc\r\n:-7\r\n$-1\r\n+fine\r\n:1\r\n";
     struct wire_item items[WIRE_ITEMS_MAX];
@@ -78,11 +78,10 @@ START_TEST(wire_takes_whole_values_only)
     ck_assert_int_eq(wire_parse("?1\r\n", 4, items, &count), -1);
     ck_assert_int_eq(wire_parse(":1x\r\n", 5, items, &count), -1);
 }
-END_TEST
 
 /* ---- masters ---------------------------------------------------------------------------- */
 
-START_TEST(masters_start_die_and_come_back)
+TEST(support, masters_start_die_and_come_back)
 {
     struct masters *masters = masters_start(2, masters_keeping);
     struct stat status;
@@ -109,9 +108,8 @@ START_TEST(masters_start_die_and_come_back)
     masters_stop(masters);
     ck_assert(stat(dir, &status) < 0 && errno == ENOENT);
 }
-END_TEST
 
-START_TEST(masters_stop_standing_and_go_on)
+TEST(support, masters_stop_standing_and_go_on)
 {
     struct masters *masters = masters_start(1, NULL);
     int fd = net_connect(&masters->node[0].unix_at);
@@ -125,9 +123,8 @@ START_TEST(masters_stop_standing_and_go_on)
     net_close(fd, false);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(masters_are_asked_in_every_type)
+TEST(support, masters_are_asked_in_every_type)
 {
     struct masters *masters = masters_start(1, NULL);
     static const char *const words[] = {"SET", "a\0b", "x y"};
@@ -146,7 +143,6 @@ START_TEST(masters_are_asked_in_every_type)
     ck_assert_str_eq(master_do(masters, 0, "PING", NULL).text, "PONG");
     masters_stop(masters);
 }
-END_TEST
 
 /* A master's starter dies without a word: the master must not survive it. */
 static int start_and_crash(void *argument)
@@ -158,7 +154,7 @@ static int start_and_crash(void *argument)
     _exit(told == sizeof(pid) ? 0 : 1);
 }
 
-START_TEST(masters_die_with_crashed_test)
+TEST(support, masters_die_with_crashed_test)
 {
     int ends[2];
     pid_t pid = 0;
@@ -167,9 +163,8 @@ START_TEST(masters_die_with_crashed_test)
     ck_assert_int_eq(read(ends[0], &pid, sizeof(pid)), (long)sizeof(pid));
     ck_assert(wait_until(kill(pid, 0) < 0 && errno == ESRCH, 10000));
 }
-END_TEST
 
-START_TEST(node_lists_are_private_files)
+TEST(support, node_lists_are_private_files)
 {
     struct masters *masters = masters_start(1, NULL);
     const char *path = masters_file(masters, "max-ttl 5s\n");
@@ -184,7 +179,6 @@ START_TEST(node_lists_are_private_files)
     ck_assert(stat(path, &status) == 0 && (status.st_mode & 0777) == 0600);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- fake masters ----------------------------------------------------------------------- */
 
@@ -215,7 +209,7 @@ static const char *eval(int fd, const char *verb, const char *nonce, const char 
     return talk(fd, bytes, want);
 }
 
-START_TEST(fake_scripts_behave_as_real_ones)
+TEST(support, fake_scripts_behave_as_real_ones)
 {
     static const struct {
         const char *verb, *token, *ttl, *reply;
@@ -260,9 +254,8 @@ START_TEST(fake_scripts_behave_as_real_ones)
     fake_stop(fake);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(fake_rules_mangle_answer)
+TEST(support, fake_rules_mangle_answer)
 {
     struct fake *fake = fake_start(false);
     char bytes[64];
@@ -318,9 +311,8 @@ START_TEST(fake_rules_mangle_answer)
     ck_assert(!fake_find(fake, "PING", before + 4, &record));
     fake_stop(fake);
 }
-END_TEST
 
-START_TEST(fake_doors)
+TEST(support, fake_doors)
 {
     struct fake *fake = fake_start(false);
     char bytes[64];
@@ -352,9 +344,8 @@ START_TEST(fake_doors)
     net_close(fd, false);
     fake_stop(fake);
 }
-END_TEST
 
-START_TEST(fake_tells_its_identity)
+TEST(support, fake_tells_its_identity)
 {
     struct fake *fake = fake_start(true);
     int fd = net_connect(fake_endpoint(fake));
@@ -373,11 +364,10 @@ START_TEST(fake_tells_its_identity)
     net_close(fd, false);
     fake_stop(fake);
 }
-END_TEST
 
 /* ---- proxy ------------------------------------------------------------------------------ */
 
-START_TEST(proxy_delays_holds_and_cuts)
+TEST(support, proxy_delays_holds_and_cuts, .rows = 2)
 {
     struct masters *masters = masters_start(1, NULL);
     struct proxy *proxy = proxy_start(&masters->node[0].unix_at, _i == 1);
@@ -426,11 +416,10 @@ START_TEST(proxy_delays_holds_and_cuts)
     proxy_stop(proxy);
     masters_stop(masters);
 }
-END_TEST
 
 /* ---- allocations and children ----------------------------------------------------------- */
 
-START_TEST(alloc_fails_exactly_nth)
+TEST(support, alloc_fails_exactly_nth)
 {
     if (!alloc_works()) {
         fputs("allocations can't be made to fail under a sanitizer\n", stderr);
@@ -454,7 +443,6 @@ START_TEST(alloc_fails_exactly_nth)
     free(block[2]);
     ck_assert_int_eq(alloc_live(), live);
 }
-END_TEST
 
 static int returns(void *argument)
 {
@@ -466,7 +454,7 @@ static int returns(void *argument)
     return 0;
 }
 
-START_TEST(children_report_how_they_ended)
+TEST(support, children_report_how_they_ended)
 {
     for (int i = 0; i < 4; i++) {
         int64_t begun = now_ms();
@@ -478,7 +466,6 @@ START_TEST(children_report_how_they_ended)
                            : result > 0);
     }
 }
-END_TEST
 
 /* ---- stalls ----------------------------------------------------------------------------- */
 
@@ -502,7 +489,7 @@ static bool play_beside_stall(int failures)
     return false;
 }
 
-START_TEST(failure_beside_stall_is_played_again)
+TEST(support, failure_beside_stall_is_played_again)
 {
     unsetenv("STALL_MS"); /* a search for flaky tests sets it to 0 */
     ck_assert(met_unless_stalled(play_beside_stall(2), 150, 2));
@@ -510,10 +497,9 @@ START_TEST(failure_beside_stall_is_played_again)
     ck_assert(!met_unless_stalled(play_beside_stall(9), 150, 2)); /* no more often */
     ck_assert_int_eq(stalled_plays, 6);
 }
-END_TEST
 
 /* It is too short, was before the play, or is not to count. */
-START_TEST(failure_without_stall_is_judged)
+TEST(support, failure_without_stall_is_judged, .rows = 3)
 {
     if (_i == 1) {
         stall_watch();
@@ -527,28 +513,5 @@ START_TEST(failure_without_stall_is_judged)
     ck_assert(!met_unless_stalled(play_beside_stall(failures) && false, least_ms, 2));
     ck_assert_int_eq(stalled_plays, 1);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("support");
-    TCase *tests = tcase_create("support");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, wire_takes_whole_values_only);
-    tcase_add_test(tests, masters_start_die_and_come_back);
-    tcase_add_test(tests, masters_stop_standing_and_go_on);
-    tcase_add_test(tests, masters_are_asked_in_every_type);
-    tcase_add_test(tests, masters_die_with_crashed_test);
-    tcase_add_test(tests, node_lists_are_private_files);
-    tcase_add_test(tests, fake_scripts_behave_as_real_ones);
-    tcase_add_test(tests, fake_rules_mangle_answer);
-    tcase_add_test(tests, fake_doors);
-    tcase_add_test(tests, fake_tells_its_identity);
-    tcase_add_loop_test(tests, proxy_delays_holds_and_cuts, 0, 2);
-    tcase_add_test(tests, alloc_fails_exactly_nth);
-    tcase_add_test(tests, children_report_how_they_ended);
-    tcase_add_test(tests, failure_beside_stall_is_played_again);
-    tcase_add_loop_test(tests, failure_without_stall_is_judged, 0, 3);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(support, .timeout_s = 60)

@@ -8,8 +8,10 @@
 extern struct tls_world world;
 extern struct tls_pair pair;
 
-/* A case whose tests begin with `set_up`; they leave OpenSSL's error queue empty. */
-TCase *new_tls_case(Suite *suite, const char *name, void (*set_up)(void));
+/* A group whose tests leave OpenSSL's error queue empty. */
+void tls_make_world(void);
+void tls_end(void);
+#define TLS_CASE .timeout_s = 30, .set_up_once = tls_make_world, .tear_down = tls_end
 
 /* With the handshake over. */
 void begin_1_2(void);

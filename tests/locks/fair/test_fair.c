@@ -19,7 +19,7 @@ static struct waiter crowd[10];
 /* ---- in turn ---------------------------------------------------------------------------- */
 
 /* Each thread of one client stands for itself. */
-START_TEST(f71_threads_are_served_in_order_they_came)
+TEST(fair, f71_threads_are_served_in_order_they_came)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -29,9 +29,8 @@ START_TEST(f71_threads_are_served_in_order_they_came)
     waiters_expect_in_turn(crowd, CROWD, FAIR_SOON_MS);
     fair_close();
 }
-END_TEST
 
-START_TEST(f71_processes_are_served_in_order_they_came)
+TEST(fair, f71_processes_are_served_in_order_they_came)
 {
     static const char *const owner[CROWD] = {"e", "a", "d", "c", "b"};
     struct child child[CROWD];
@@ -47,10 +46,9 @@ START_TEST(f71_processes_are_served_in_order_they_came)
     master_do(masters, 0, "DEL", "order", NULL);
     fair_close();
 }
-END_TEST
 
 /* Nobody else is called, only to be refused. */
-START_TEST(release_tells_first_and_no_other)
+TEST(fair, release_tells_first_and_no_other)
 {
     static const char *const owner[] = {"a", "b", "c"};
     struct talk ear;
@@ -80,10 +78,9 @@ START_TEST(release_tells_first_and_no_other)
     talk_close(&ear);
     fair_close();
 }
-END_TEST
 
 /* Where somebody waits, who would not wait is refused, also while the lock is free. */
-START_TEST(nobody_slips_in_before_first)
+TEST(fair, nobody_slips_in_before_first)
 {
     redlock_lock *lock = NULL;
     fair_open();
@@ -100,10 +97,9 @@ START_TEST(nobody_slips_in_before_first)
     ck_assert_int_eq(fair_peer_unlocks(&peer), 1);
     fair_close();
 }
-END_TEST
 
 /* Who has it comes in again before all who wait, and they wait until the last of it is back. */
-START_TEST(owner_nests_before_waiters)
+TEST(fair, owner_nests_before_waiters)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, "me");
@@ -118,9 +114,8 @@ START_TEST(owner_nests_before_waiters)
     waiter_expect_woken(&waiter, 1);
     fair_close();
 }
-END_TEST
 
-START_TEST(release_by_force_wakes_first)
+TEST(fair, release_by_force_wakes_first)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -136,7 +131,6 @@ START_TEST(release_by_force_wakes_first)
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
     fair_close();
 }
-END_TEST
 
 static uint64_t wait_async(redlock *client, const char *owner, struct told *told)
 {
@@ -153,7 +147,7 @@ static uint64_t wait_async(redlock *client, const char *owner, struct told *told
 
 /* It is the owner who stands there: whichever of its tries goes, the place stays for the rest.
  */
-START_TEST(tries_of_one_owner_share_place)
+TEST(fair, tries_of_one_owner_share_place, .rows = 2)
 {
     struct told told[2] = {{0}, {0}};
     uint64_t id[2];
@@ -175,7 +169,6 @@ START_TEST(tries_of_one_owner_share_place)
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     fair_close();
 }
-END_TEST
 
 /* ---- who goes --------------------------------------------------------------------------- */
 
@@ -205,7 +198,7 @@ static void one_waits_and_goes(enum way way)
         two = client_open(masters_file(masters, NULL));
 }
 
-START_TEST(f72_waiter_that_goes_is_out_of_queue)
+TEST(fair, f72_waiter_that_goes_is_out_of_queue, .rows = WAYS)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -216,11 +209,10 @@ START_TEST(f72_waiter_that_goes_is_out_of_queue)
     ck_assert_int_eq(redlock_release(held), 0);
     fair_close();
 }
-END_TEST
 
 /* The first one is told that the lock is free, and goes: the next one hears of it, which would
  * look by itself a second later. */
-START_TEST(f72_first_that_goes_wakes_next)
+TEST(fair, f72_first_that_goes_wakes_next)
 {
     struct talk talk;
     fair_open();
@@ -240,10 +232,9 @@ START_TEST(f72_first_that_goes_wakes_next)
     talk_close(&talk);
     fair_close();
 }
-END_TEST
 
 /* Redisson's behind them is waited for as long as if they had never been there. */
-START_TEST(f74_ten_waiters_that_give_up_move_nobody)
+TEST(fair, f74_ten_waiters_that_give_up_move_nobody)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -265,13 +256,12 @@ START_TEST(f74_ten_waiters_that_give_up_move_nobody)
     ck_assert_int_eq(redlock_release(held), 0);
     fair_close();
 }
-END_TEST
 
 /* ---- long waits ------------------------------------------------------------------------- */
 
 /* Redisson's scripts take out whose time is over: ours is raised while it waits, and what is
  * behind it with it. */
-START_TEST(f75_waiter_of_more_than_five_minutes_keeps_its_place)
+TEST(fair, f75_waiter_of_more_than_five_minutes_keeps_its_place)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -294,10 +284,9 @@ START_TEST(f75_waiter_of_more_than_five_minutes_keeps_its_place)
     fair_peer_leaves(&peer);
     fair_close();
 }
-END_TEST
 
 /* And if its time is over all the same, it comes again. */
-START_TEST(f75_waiter_taken_out_comes_again)
+TEST(fair, f75_waiter_taken_out_comes_again)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -316,13 +305,12 @@ START_TEST(f75_waiter_taken_out_comes_again)
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     fair_close();
 }
-END_TEST
 
 /* ---- torn, and left over ---------------------------------------------------------------- */
 
 /* An owner without a time would be the first for ever; a time without an owner is never told.
  */
-START_TEST(f77_torn_queue_is_mended)
+TEST(fair, f77_torn_queue_is_mended, .rows = 4)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -343,10 +331,9 @@ START_TEST(f77_torn_queue_is_mended)
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     fair_close();
 }
-END_TEST
 
 /* Not even where all of them die at once: what they have left ends. */
-START_TEST(f79_keys_left_behind_expire)
+TEST(fair, f79_keys_left_behind_expire)
 {
     static const char *const keys[] = {FAIR_QUEUE, FAIR_TIMES, FAIR_SEEN};
     fair_open();
@@ -364,7 +351,6 @@ START_TEST(f79_keys_left_behind_expire)
     waiter_expect_lock(&crowd[1], FAIR_SOON_MS);
     fair_close(); /* nothing is left */
 }
-END_TEST
 
 /* ---- without a release ------------------------------------------------------------------ */
 
@@ -388,16 +374,15 @@ static int64_t outwait_a_peer(void)
     return took_ms;
 }
 
-START_TEST(f80_lock_that_runs_out_is_firsts)
+TEST(fair, f80_lock_that_runs_out_is_firsts)
 {
     int64_t took_ms = 0;
     bool in_time = met_unless_stalled((took_ms = outwait_a_peer()) < 2690 + 250, STALL_MS, 2);
     ck_assert_msg(in_time, "after %d ms", (int)took_ms);
 }
-END_TEST
 
 /* The first is woken all the same: nobody has it. */
-START_TEST(f81_release_of_lost_lock_is_none)
+TEST(fair, f81_release_of_lost_lock_is_none)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -411,7 +396,6 @@ START_TEST(f81_release_of_lost_lock_is_none)
     master_do(masters, 0, "DEL", FAIR_NAME ":redlock:holds", NULL);
     fair_close();
 }
-END_TEST
 
 /* ---- where it can't be ------------------------------------------------------------------ */
 
@@ -424,7 +408,7 @@ static void note(void *context, int level, const char *text)
         snprintf(said, sizeof(said), "%s", text);
 }
 
-START_TEST(on_three_masters_there_is_none)
+TEST(fair, on_three_masters_there_is_none)
 {
     redlock_config config = REDLOCK_CONFIG_INIT;
     redlock_node node[3];
@@ -449,9 +433,8 @@ START_TEST(on_three_masters_there_is_none)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(on_other_data_there_is_none)
+TEST(fair, on_other_data_there_is_none, .rows = 2)
 {
     redlock_lock *lock = NULL;
     fair_open();
@@ -464,31 +447,5 @@ START_TEST(on_other_data_there_is_none)
     master_do(masters, 0, "DEL", key, NULL);
     fair_close();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fair");
-    TCase *tests = tcase_create("fair");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, f71_threads_are_served_in_order_they_came);
-    tcase_add_test(tests, f71_processes_are_served_in_order_they_came);
-    tcase_add_test(tests, release_tells_first_and_no_other);
-    tcase_add_test(tests, nobody_slips_in_before_first);
-    tcase_add_test(tests, owner_nests_before_waiters);
-    tcase_add_test(tests, release_by_force_wakes_first);
-    tcase_add_loop_test(tests, tries_of_one_owner_share_place, 0, 2);
-    tcase_add_loop_test(tests, f72_waiter_that_goes_is_out_of_queue, 0, WAYS);
-    tcase_add_test(tests, f72_first_that_goes_wakes_next);
-    tcase_add_test(tests, f74_ten_waiters_that_give_up_move_nobody);
-    tcase_add_test(tests, f75_waiter_of_more_than_five_minutes_keeps_its_place);
-    tcase_add_test(tests, f75_waiter_taken_out_comes_again);
-    tcase_add_loop_test(tests, f77_torn_queue_is_mended, 0, 4);
-    tcase_add_test(tests, f79_keys_left_behind_expire);
-    tcase_add_test(tests, f80_lock_that_runs_out_is_firsts);
-    tcase_add_test(tests, f81_release_of_lost_lock_is_none);
-    tcase_add_test(tests, on_three_masters_there_is_none);
-    tcase_add_loop_test(tests, on_other_data_there_is_none, 0, 2);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(fair, .timeout_s = 60)

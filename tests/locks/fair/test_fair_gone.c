@@ -27,7 +27,7 @@ static void kill_child(struct child *child)
 }
 
 /* The release tells the dead one; whoever is next looks often enough. In true time, once. */
-START_TEST(killed_waiter_costs_one_timeout)
+TEST(gone, killed_waiter_costs_one_timeout)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -48,10 +48,9 @@ START_TEST(killed_waiter_costs_one_timeout)
     waiter_expect_lock(&crowd[1], FAIR_PROBE_MS);
     fair_close();
 }
-END_TEST
 
 /* Not one each; and it is no matter whether the lock is held meanwhile. */
-START_TEST(many_killed_cost_no_more)
+TEST(gone, many_killed_cost_no_more, .rows = 2)
 {
     static const char *const owner[] = {"a", "b", "c", "d"};
     struct child child[4];
@@ -75,10 +74,9 @@ START_TEST(many_killed_cost_no_more)
     waiter_expect_lock(&waiter, 3 * FAIR_PROBE_MS);
     fair_close();
 }
-END_TEST
 
 /* Who hears of a free lock because another was taken for gone need not be who took it out. */
-START_TEST(next_waiter_is_woken_by_any_look)
+TEST(gone, next_waiter_is_woken_by_any_look)
 {
     struct talk talk;
     fair_open();
@@ -100,10 +98,9 @@ START_TEST(next_waiter_is_woken_by_any_look)
     talk_close(&talk);
     fair_close();
 }
-END_TEST
 
 /* It loses its turn, and has the next one when it runs on. */
-START_TEST(stopped_waiter_comes_again)
+TEST(gone, stopped_waiter_comes_again)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -122,10 +119,9 @@ START_TEST(stopped_waiter_comes_again)
     master_do(masters, 0, "DEL", "order", NULL);
     fair_close();
 }
-END_TEST
 
 /* Stopped for less it keeps its place. */
-START_TEST(short_stop_costs_no_place)
+TEST(gone, short_stop_costs_no_place)
 {
     fair_open();
     redlock_lock *held = fair_hold(one, NULL);
@@ -141,10 +137,9 @@ START_TEST(short_stop_costs_no_place)
     master_do(masters, 0, "DEL", "order", NULL);
     fair_close();
 }
-END_TEST
 
 /* The more are before it the less often it looks, but often enough to be believed alive. */
-START_TEST(waiter_far_back_is_heard_of_in_time)
+TEST(gone, waiter_far_back_is_heard_of_in_time)
 {
     char owner[32];
     fair_open();
@@ -171,10 +166,9 @@ START_TEST(waiter_far_back_is_heard_of_in_time)
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     fair_close();
 }
-END_TEST
 
 /* Whoever comes later finds what they left, and clears it away. */
-START_TEST(after_all_were_killed_nothing_stays)
+TEST(gone, after_all_were_killed_nothing_stays)
 {
     struct child child[2];
     redlock_lock *lock = NULL;
@@ -193,20 +187,5 @@ START_TEST(after_all_were_killed_nothing_stays)
     ck_assert_int_eq(redlock_release(lock), 0);
     fair_close();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fair_gone");
-    TCase *tests = tcase_create("gone");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, killed_waiter_costs_one_timeout);
-    tcase_add_loop_test(tests, many_killed_cost_no_more, 0, 2);
-    tcase_add_test(tests, next_waiter_is_woken_by_any_look);
-    tcase_add_test(tests, stopped_waiter_comes_again);
-    tcase_add_test(tests, short_stop_costs_no_place);
-    tcase_add_test(tests, waiter_far_back_is_heard_of_in_time);
-    tcase_add_test(tests, after_all_were_killed_nothing_stays);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(gone, .timeout_s = 60)

@@ -59,7 +59,7 @@ static void is_about(int64_t ms, int64_t expected_ms)
                   (long long)ms, (long long)expected_ms);
 }
 
-START_TEST(all_have_their_turns)
+TEST(mixed, all_have_their_turns)
 {
     struct waiter last;
     open_peers(2);
@@ -87,11 +87,10 @@ START_TEST(all_have_their_turns)
     waiter_expect_woken(&last, 1);
     close_peers();
 }
-END_TEST
 
 /* Each is waited for from the one before it on, and whoever takes the lock, or gives up, takes
  * its own time back from all behind it. */
-START_TEST(times_are_redissons)
+TEST(mixed, times_are_redissons)
 {
     open_peers(3);
     peer[2].wait_ms = 5000; /* a tryLock() that waits */
@@ -113,10 +112,9 @@ START_TEST(times_are_redissons)
     ck_assert_int_eq(fair_peer_unlocks(&peer[2]), 1);
     close_peers();
 }
-END_TEST
 
 /* What they take back as they come and go leaves ours enough. */
-START_TEST(ours_outlasts_those_before_it)
+TEST(mixed, ours_outlasts_those_before_it)
 {
     open_peers(3);
     redlock_lock *held = fair_hold(one, NULL);
@@ -133,11 +131,10 @@ START_TEST(ours_outlasts_those_before_it)
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     close_peers();
 }
-END_TEST
 
 /* Also where the first of Redisson's takes its share back when it has waited for it: then ours
  * has been raised by as much. */
-START_TEST(ours_outlasts_patient_one)
+TEST(mixed, ours_outlasts_patient_one)
 {
     open_peers(1);
     redlock_lock *held = fair_hold(one, NULL);
@@ -152,10 +149,9 @@ START_TEST(ours_outlasts_patient_one)
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     close_peers();
 }
-END_TEST
 
 /* Dead, or only slow: it is waited for as long as Redisson would, and no longer. */
-START_TEST(silent_redisson_is_waited_for_until_its_time)
+TEST(mixed, silent_redisson_is_waited_for_until_its_time)
 {
     open_peers(1);
     redlock_lock *held = fair_hold(one, NULL);
@@ -170,10 +166,9 @@ START_TEST(silent_redisson_is_waited_for_until_its_time)
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     close_peers();
 }
-END_TEST
 
 /* A key that would end is no queue for those who do not know. */
-START_TEST(queue_of_redissons_alone_is_left_as_it_was)
+TEST(mixed, queue_of_redissons_alone_is_left_as_it_was)
 {
     redlock_lock *lock = NULL;
     open_peers(1);
@@ -191,10 +186,9 @@ START_TEST(queue_of_redissons_alone_is_left_as_it_was)
     ck_assert_int_eq(fair_peer_unlocks(&peer[0]), 1);
     close_peers();
 }
-END_TEST
 
 /* While Redisson has it more than once, ours is no more than a waiter. */
-START_TEST(redisson_gives_back_twice_lock_it_has_twice)
+TEST(mixed, redisson_gives_back_twice_lock_it_has_twice)
 {
     open_peers(1);
     ck_assert(fair_peer_locks(&peer[0]));
@@ -209,20 +203,5 @@ START_TEST(redisson_gives_back_twice_lock_it_has_twice)
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     close_peers();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fair_mixed");
-    TCase *tests = tcase_create("mixed");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, all_have_their_turns);
-    tcase_add_test(tests, times_are_redissons);
-    tcase_add_test(tests, ours_outlasts_those_before_it);
-    tcase_add_test(tests, ours_outlasts_patient_one);
-    tcase_add_test(tests, silent_redisson_is_waited_for_until_its_time);
-    tcase_add_test(tests, queue_of_redissons_alone_is_left_as_it_was);
-    tcase_add_test(tests, redisson_gives_back_twice_lock_it_has_twice);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(mixed, .timeout_s = 60)

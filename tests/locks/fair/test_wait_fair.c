@@ -27,7 +27,7 @@ static redlock_lock *hold(void)
     return client_take_as(one, "name", REDLOCK_FAIR, "holder");
 }
 
-START_TEST(owners_come_in_order_in_which_they_asked)
+TEST(fair, owners_come_in_order_in_which_they_asked)
 {
     static struct waiter waiters[OWNERS];
     static char owners[OWNERS][16], channel[64];
@@ -48,10 +48,9 @@ START_TEST(owners_come_in_order_in_which_they_asked)
     ck_assert_int_lt(now_ms() - since_ms, PROBE_MS);
     close_all();
 }
-END_TEST
 
 /* Whether it is heard or not: the round that is refused first has queued it. */
-START_TEST(first_round_enters_queue)
+TEST(fair, first_round_enters_queue)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -75,10 +74,9 @@ START_TEST(first_round_enters_queue)
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
 }
-END_TEST
 
 /* Who gives up leaves the queue, and whoever is first then hears of the release. */
-START_TEST(waiter_that_gives_up_makes_room)
+TEST(fair, waiter_that_gives_up_makes_room)
 {
     struct waiter next;
     open_masters(1);
@@ -98,11 +96,10 @@ START_TEST(waiter_that_gives_up_makes_room)
     listeners_become(FAIR_CHANNEL "second", 0);
     close_all();
 }
-END_TEST
 
 /* It gives up before it has heard that it was queued, and comes back under the same name: by
  * the time it hears of the first place, it is the second one that would be given up. */
-START_TEST(waiter_that_comes_back_keeps_its_place)
+TEST(fair, waiter_that_comes_back_keeps_its_place)
 {
     struct proxy *proxy = open_with_proxy();
     redlock_lock *held = hold(), *lock = NULL;
@@ -119,10 +116,9 @@ START_TEST(waiter_that_comes_back_keeps_its_place)
     close_all();
     proxy_stop(proxy);
 }
-END_TEST
 
 /* An owner that has it takes it again, whoever waits. */
-START_TEST(owner_comes_in_again)
+TEST(fair, owner_comes_in_again)
 {
     open_masters(1);
     redlock_lock *held = hold(), *again = NULL;
@@ -136,18 +132,5 @@ START_TEST(owner_comes_in_again)
     waiter_expect_lock(&waiter, SOON_MS);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("wait_fair");
-    TCase *tests = tcase_create("fair");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, owners_come_in_order_in_which_they_asked);
-    tcase_add_test(tests, first_round_enters_queue);
-    tcase_add_test(tests, waiter_that_gives_up_makes_room);
-    tcase_add_test(tests, waiter_that_comes_back_keeps_its_place);
-    tcase_add_test(tests, owner_comes_in_again);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(fair, .timeout_s = 60)

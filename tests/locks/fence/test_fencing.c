@@ -66,7 +66,7 @@ static void set_counter(unsigned node, const char *counter, const char *number)
 static const int kinds[] = {REDLOCK_PLAIN, REDLOCK_REENTRANT, REDLOCK_FAIR, REDLOCK_WRITE};
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-START_TEST(tokens_grow_over_clients)
+TEST(order, tokens_grow_over_clients, .rows = 2 * KINDS)
 {
     unsigned n = (unsigned)_i / KINDS ? 1 : 3;
     int kind = kinds[_i % KINDS];
@@ -81,9 +81,8 @@ START_TEST(tokens_grow_over_clients)
     }
     close_clients();
 }
-END_TEST
 
-START_TEST(new_name_and_used_one_need_one_round_trip)
+TEST(order, new_name_and_used_one_need_one_round_trip)
 {
     open_clients(5, NULL);
     for (int i = 0; i < 30; i++) {
@@ -104,9 +103,8 @@ START_TEST(new_name_and_used_one_need_one_round_trip)
     ck_assert_uint_eq(client_stats(one).commands + client_stats(two).commands, 30 * 2 * 5);
     close_clients();
 }
-END_TEST
 
-START_TEST(masters_that_are_behind_are_told)
+TEST(order, masters_that_are_behind_are_told)
 {
     open_clients(3, NULL);
     uint64_t far = rl_clock_wall_us() + 10 * 1000000;
@@ -127,9 +125,8 @@ START_TEST(masters_that_are_behind_are_told)
     ck_assert_uint_gt(token_of(take(two, "name")), token);
     close_clients();
 }
-END_TEST
 
-START_TEST(unfenced_holds_leave_counters_alone)
+TEST(order, unfenced_holds_leave_counters_alone)
 {
     open_clients(3, NULL);
     uint64_t token = token_of(take(one, "name"));
@@ -142,11 +139,10 @@ START_TEST(unfenced_holds_leave_counters_alone)
         ck_assert_uint_eq(counter_at(node, COUNTER("name")), token);
     close_clients();
 }
-END_TEST
 
 /* ---- what masters forget ----------------------------------------------------------------- */
 
-START_TEST(masters_that_lost_everything_name_greater_tokens)
+TEST(lost, masters_that_lost_everything_name_greater_tokens)
 {
     open_clients(3, NULL);
     uint64_t token = token_of(take(one, "name"));
@@ -155,7 +151,6 @@ START_TEST(masters_that_lost_everything_name_greater_tokens)
     ck_assert_uint_gt(token_of(take(two, "name")), token);
     close_clients();
 }
-END_TEST
 
 /* The masters of the case below: one whose clock is a minute ahead, and two others. */
 static struct masters *ahead;
@@ -179,7 +174,7 @@ static redlock *open_with_one_ahead(void)
 
 /* Two of the three are there: the one ahead and one that then loses everything, and next that
  * one and the third, which was not told. */
-START_TEST(tokens_grow_past_restart_although_clock_is_ahead)
+TEST(lost, tokens_grow_past_restart_although_clock_is_ahead)
 {
     redlock_options options = fenced(REDLOCK_PLAIN);
     redlock_node_vote votes[3];
@@ -207,10 +202,9 @@ START_TEST(tokens_grow_past_restart_although_clock_is_ahead)
     masters_stop(masters);
     masters_stop(ahead);
 }
-END_TEST
 
 /* Whichever two of the three answer first. */
-START_TEST(master_that_is_ahead_is_left_out)
+TEST(lost, master_that_is_ahead_is_left_out)
 {
     enum { TRIES = 60 };
     redlock_options options = fenced(REDLOCK_PLAIN);
@@ -228,7 +222,6 @@ START_TEST(master_that_is_ahead_is_left_out)
     masters_stop(masters);
     masters_stop(ahead);
 }
-END_TEST
 
 static void *try_in_vain(void *argument)
 {
@@ -242,7 +235,7 @@ static void *try_in_vain(void *argument)
 
 /* The third is away, so every majority has the one ahead in it. A round that is in vain wakes
  * the other waiters when it is undone: they must not drive each other. */
-START_TEST(rounds_without_token_are_few)
+TEST(lost, rounds_without_token_are_few)
 {
     enum { WAITERS = 8, ROUNDS = 30 * WAITERS }; /* by backoff each begins some 15 */
     redlock *client[WAITERS] = {open_with_one_ahead()};
@@ -270,9 +263,8 @@ START_TEST(rounds_without_token_are_few)
     masters_stop(masters);
     masters_stop(ahead);
 }
-END_TEST
 
-START_TEST(counter_ends_and_lock_of_other_kinds_has_none_for_ever)
+TEST(lost, counter_ends_and_lock_of_other_kinds_has_none_for_ever)
 {
     open_clients(3, NULL);
     redlock_lock *lock = take(one, "name");
@@ -292,9 +284,8 @@ START_TEST(counter_ends_and_lock_of_other_kinds_has_none_for_ever)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(renewal_writes_token_where_it_is_missing)
+TEST(lost, renewal_writes_token_where_it_is_missing)
 {
     redlock_options options = fenced(REDLOCK_PLAIN);
     redlock_lock *lock = NULL;
@@ -313,9 +304,8 @@ START_TEST(renewal_writes_token_where_it_is_missing)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(master_that_is_healed_gets_token)
+TEST(lost, master_that_is_healed_gets_token)
 {
     open_clients(3, NULL);
     redlock_lock *lock = take(one, "name");
@@ -328,12 +318,11 @@ START_TEST(master_that_is_healed_gets_token)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
 /* ---- what stands there ---------------------------------------------------------------------
  */
 
-START_TEST(counter_that_is_no_number_gives_no_vote)
+TEST(data, counter_that_is_no_number_gives_no_vote, .rows = 6)
 {
     static const char *const wrong[] = {
         "x", "-1", "1.5", "9007199254740991", "99999999999999999", ""};
@@ -351,9 +340,8 @@ START_TEST(counter_that_is_no_number_gives_no_vote)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     close_clients();
 }
-END_TEST
 
-START_TEST(greatest_number_is_last_one)
+TEST(data, greatest_number_is_last_one)
 {
     open_clients(1, NULL);
     set_counter(0, COUNTER("name"), "9007199254740990");
@@ -364,9 +352,8 @@ START_TEST(greatest_number_is_last_one)
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOQUORUM);
     close_clients();
 }
-END_TEST
 
-START_TEST(data_of_other_type_gives_no_vote)
+TEST(data, data_of_other_type_gives_no_vote)
 {
     redlock_options options = fenced(REDLOCK_PLAIN);
     redlock_lock *lock = NULL;
@@ -376,12 +363,11 @@ START_TEST(data_of_other_type_gives_no_vote)
     ck_assert(!master_has(masters, 0, "name"));
     close_clients();
 }
-END_TEST
 
 /* ---- kinds --------------------------------------------------------------------------------
  */
 
-START_TEST(reader_has_none)
+TEST(kinds, reader_has_none, .rows = 2)
 {
     redlock_options options = fenced(REDLOCK_READ);
     redlock_lock *lock = NULL;
@@ -392,9 +378,8 @@ START_TEST(reader_has_none)
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_EINVAL);
     close_clients();
 }
-END_TEST
 
-START_TEST(reentry_keeps_token)
+TEST(kinds, reentry_keeps_token, .rows = 4)
 {
     int kind = _i % 2 ? REDLOCK_WRITE : REDLOCK_REENTRANT;
     open_clients(_i / 2 ? 1 : 3, NULL);
@@ -411,11 +396,10 @@ START_TEST(reentry_keeps_token)
     ck_assert_uint_gt(token_of(take_as(two, "name", kind)), token);
     close_clients();
 }
-END_TEST
 
 /* The number at the masters may be that of an earlier holder, whose late writes must be
  * refused. */
-START_TEST(inner_hold_in_one_without_token_is_above_earlier_holders)
+TEST(kinds, inner_hold_in_one_without_token_is_above_earlier_holders, .rows = 4)
 {
     static const struct {
         int kind;
@@ -436,9 +420,8 @@ START_TEST(inner_hold_in_one_without_token_is_above_earlier_holders)
     ck_assert_int_eq(redlock_release(outer), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(one_token_is_above_those_of_all_names)
+TEST(kinds, one_token_is_above_those_of_all_names)
 {
     static const char *const names[] = {"a", "b", "c"};
     redlock_options options = fenced(REDLOCK_PLAIN);
@@ -457,9 +440,8 @@ START_TEST(one_token_is_above_those_of_all_names)
         ck_assert_uint_gt(token_of(take(two, names[i])), token);
     close_clients();
 }
-END_TEST
 
-START_TEST(reentrant_lock_on_one_master_has_redissons_counter)
+TEST(kinds, reentrant_lock_on_one_master_has_redissons_counter)
 {
     open_clients(1, NULL);
     set_counter(0, "redisson_lock_token:{name}", "41");
@@ -473,11 +455,10 @@ START_TEST(reentrant_lock_on_one_master_has_redissons_counter)
     ck_assert_uint_gt(token_of(take_as(two, "name", REDLOCK_REENTRANT)), token + 1);
     close_clients();
 }
-END_TEST
 
 /* ---- handles, waiting, many ------------------------------------------------------------- */
 
-START_TEST(detached_text_has_token)
+TEST(use, detached_text_has_token)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_clients(3, NULL);
@@ -496,7 +477,6 @@ START_TEST(detached_text_has_token)
     ck_assert_int_eq(redlock_release(again), 0);
     close_clients();
 }
-END_TEST
 
 enum { TURNS = 60 };
 
@@ -526,7 +506,7 @@ static void *contend(void *context)
     return NULL;
 }
 
-START_TEST(waiters_get_tokens_in_order_of_their_holds)
+TEST(use, waiters_get_tokens_in_order_of_their_holds)
 {
     struct contender contenders[6];
     open_clients(3, NULL);
@@ -541,42 +521,7 @@ START_TEST(waiters_get_tokens_in_order_of_their_holds)
     ck_assert_int_eq(refused_writes, 0);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fencing");
-    TCase *order = tcase_create("order"), *lost = tcase_create("lost");
-    TCase *data = tcase_create("data"), *kind = tcase_create("kinds");
-    TCase *use = tcase_create("use");
-    tcase_set_timeout(order, 60);
-    tcase_set_timeout(lost, 90);
-    tcase_set_timeout(use, 60);
-    suite_add_tcase(suite, order);
-    tcase_add_loop_test(order, tokens_grow_over_clients, 0, 2 * KINDS);
-    tcase_add_test(order, new_name_and_used_one_need_one_round_trip);
-    tcase_add_test(order, masters_that_are_behind_are_told);
-    tcase_add_test(order, unfenced_holds_leave_counters_alone);
-    suite_add_tcase(suite, lost);
-    tcase_add_test(lost, masters_that_lost_everything_name_greater_tokens);
-    tcase_add_test(lost, tokens_grow_past_restart_although_clock_is_ahead);
-    tcase_add_test(lost, master_that_is_ahead_is_left_out);
-    tcase_add_test(lost, rounds_without_token_are_few);
-    tcase_add_test(lost, counter_ends_and_lock_of_other_kinds_has_none_for_ever);
-    tcase_add_test(lost, renewal_writes_token_where_it_is_missing);
-    tcase_add_test(lost, master_that_is_healed_gets_token);
-    suite_add_tcase(suite, data);
-    tcase_add_loop_test(data, counter_that_is_no_number_gives_no_vote, 0, 6);
-    tcase_add_test(data, greatest_number_is_last_one);
-    tcase_add_test(data, data_of_other_type_gives_no_vote);
-    suite_add_tcase(suite, kind);
-    tcase_add_loop_test(kind, reader_has_none, 0, 2);
-    tcase_add_loop_test(kind, reentry_keeps_token, 0, 4);
-    tcase_add_loop_test(kind, inner_hold_in_one_without_token_is_above_earlier_holders, 0, 4);
-    tcase_add_test(kind, one_token_is_above_those_of_all_names);
-    tcase_add_test(kind, reentrant_lock_on_one_master_has_redissons_counter);
-    suite_add_tcase(suite, use);
-    tcase_add_test(use, detached_text_has_token);
-    tcase_add_test(use, waiters_get_tokens_in_order_of_their_holds);
-    return suite_run(suite);
-}
+CASE(order, .timeout_s = 60)
+CASE(lost, .timeout_s = 90)
+CASE(use, .timeout_s = 60)

@@ -106,7 +106,7 @@ static void lose(unsigned node, int how)
 
 /* Two masters grant the first token. One of them loses it, and all clocks are set back by more
  * than any window. The next majority is that master and the third. */
-START_TEST(token_falls_by_clock_and_not_in_strict_mode)
+TEST(real, token_falls_by_clock_and_not_in_strict_mode, .rows = 5)
 {
     bool strict = _i < 3;
     const char *settings = strict ? STRICT : CLOCK;
@@ -136,10 +136,9 @@ START_TEST(token_falls_by_clock_and_not_in_strict_mode)
     master_resume(masters, 1);
     masters_stop(masters);
 }
-END_TEST
 
 /* A client that is connected does not look for a while: the script itself sees it. */
-START_TEST(loss_on_live_connection_gives_no_vote)
+TEST(real, loss_on_live_connection_gives_no_vote)
 {
     uint64_t token = 0;
     start(3, true);
@@ -157,10 +156,9 @@ START_TEST(loss_on_live_connection_gives_no_vote)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* What is lost is certified while locks are taken, and none of them fails. */
-START_TEST(minority_that_loses_its_counters_costs_no_lock)
+TEST(real, minority_that_loses_its_counters_costs_no_lock)
 {
     enum { LOSSES = 6 };
     start(5, true);
@@ -183,12 +181,11 @@ START_TEST(minority_that_loses_its_counters_costs_no_lock)
     redlock_close(two);
     masters_stop(masters);
 }
-END_TEST
 
 /* Masters that were never certified: nobody certifies the first ones but `redlock init`. */
 /* Masters that were just started do not vote for a minute. They have their counters, so they tell
  * them all the same. */
-START_TEST(guarded_masters_vouch_for_one_that_lost_its_counters)
+TEST(real, guarded_masters_vouch_for_one_that_lost_its_counters)
 {
     start(3, true);
     redlock *client = client_open(masters_guarded_file(masters, "fencing strict\nmax-ttl 60s\n"));
@@ -200,10 +197,9 @@ START_TEST(guarded_masters_vouch_for_one_that_lost_its_counters)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* It asks at once, and not with the next INFO. */
-START_TEST(client_that_looked_first_certifies_when_it_wants_lock)
+TEST(real, client_that_looked_first_certifies_when_it_wants_lock)
 {
     redlock_lock *lock = NULL;
     start(3, true);
@@ -216,9 +212,8 @@ START_TEST(client_that_looked_first_certifies_when_it_wants_lock)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(new_masters_are_certified_by_nobody)
+TEST(real, new_masters_are_certified_by_nobody)
 {
     uint64_t token = 0;
     start(3, false);
@@ -235,7 +230,6 @@ START_TEST(new_masters_are_certified_by_nobody)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 static long looks_at(unsigned node)
 {
@@ -247,7 +241,7 @@ static long looks_at(unsigned node)
 
 /* The other one is no quorum. An operator may certify the lost one: it is looked at for that, each
  * second or two. */
-START_TEST(master_that_nobody_can_certify_is_looked_at_now_and_then)
+TEST(real, master_that_nobody_can_certify_is_looked_at_now_and_then)
 {
     uint64_t token = 0;
     start(2, true);
@@ -270,10 +264,9 @@ START_TEST(master_that_nobody_can_certify_is_looked_at_now_and_then)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* An expired counter is one that was lost. */
-START_TEST(counter_that_is_gone_is_no_way_back)
+TEST(real, counter_that_is_gone_is_no_way_back)
 {
     start(1, true);
     redlock *client = open_to(STRICT);
@@ -284,10 +277,9 @@ START_TEST(counter_that_is_gone_is_no_way_back)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* A counter of one name on one of three masters has a number near the end of all numbers. */
-START_TEST(number_in_one_counter_costs_that_name_on_that_master)
+TEST(real, number_in_one_counter_costs_that_name_on_that_master, .rows = 6)
 {
     static const char *const numbers[] = {"9007199254740990", "9007199254740991", "4503599627370496",
                                           "99999999999999999999", "-1", "x"};
@@ -313,11 +305,10 @@ START_TEST(number_in_one_counter_costs_that_name_on_that_master)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
 /* A day, and what the guard's window is: by then a master's clock is past all numbers that it had
  * when its counter was used last. */
-START_TEST(counter_outlives_lock_by_a_day_and_a_window)
+TEST(real, counter_outlives_lock_by_a_day_and_a_window)
 {
     const long long day_ms = 86400000;
     start(1, true);
@@ -326,11 +317,10 @@ START_TEST(counter_outlives_lock_by_a_day_and_a_window)
     ck_assert_msg(left > day_ms && left < day_ms + 60000, "%lld", left);
     masters_stop(masters);
 }
-END_TEST
 
 /* A master tells another loss each time that it is asked. The others are read for it once a second
  * or so. */
-START_TEST(losses_without_end_are_no_work_for_others)
+TEST(real, losses_without_end_are_no_work_for_others)
 {
     enum { SECONDS = 3, READINGS = 8 };
     char text[160], server[96];
@@ -357,24 +347,5 @@ START_TEST(losses_without_end_are_no_work_for_others)
     redlock_close(client);
     masters_stop(masters);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("fencing_strict");
-    TCase *tcase = tcase_create("real");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, token_falls_by_clock_and_not_in_strict_mode, 0, 5);
-    tcase_add_test(tcase, loss_on_live_connection_gives_no_vote);
-    tcase_add_test(tcase, minority_that_loses_its_counters_costs_no_lock);
-    tcase_add_test(tcase, guarded_masters_vouch_for_one_that_lost_its_counters);
-    tcase_add_test(tcase, client_that_looked_first_certifies_when_it_wants_lock);
-    tcase_add_test(tcase, new_masters_are_certified_by_nobody);
-    tcase_add_test(tcase, master_that_nobody_can_certify_is_looked_at_now_and_then);
-    tcase_add_test(tcase, counter_that_is_gone_is_no_way_back);
-    tcase_add_loop_test(tcase, number_in_one_counter_costs_that_name_on_that_master, 0, 6);
-    tcase_add_test(tcase, counter_outlives_lock_by_a_day_and_a_window);
-    tcase_add_test(tcase, losses_without_end_are_no_work_for_others);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(real, .timeout_s = 60)

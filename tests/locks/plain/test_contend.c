@@ -35,7 +35,7 @@ static void close_masters(void)
 
 enum { LINED = 12 };
 
-START_TEST(threads_are_served_in_order_in_which_they_came)
+TEST(contend, threads_are_served_in_order_in_which_they_came)
 {
     static struct waiter waiters[LINED];
     open_masters(3);
@@ -53,7 +53,6 @@ START_TEST(threads_are_served_in_order_in_which_they_came)
     redlock_close(two);
     close_masters();
 }
-END_TEST
 
 static void give_up(void *context, int result, redlock_lock *lock)
 {
@@ -71,7 +70,7 @@ static bool process(redlock *client)
 }
 
 /* Those that begin together have all asked before they know of each other. */
-START_TEST(process_is_one_contender_from_its_first_loss_on)
+TEST(contend, process_is_one_contender_from_its_first_loss_on)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     open_masters(5);
@@ -99,9 +98,8 @@ START_TEST(process_is_one_contender_from_its_first_loss_on)
     redlock_close(two);
     close_masters();
 }
-END_TEST
 
-START_TEST(process_is_one_contender)
+TEST(contend, process_is_one_contender)
 {
     static struct waiter waiters[LINED];
     open_masters(5);
@@ -128,7 +126,6 @@ START_TEST(process_is_one_contender)
     redlock_close(two);
     close_masters();
 }
-END_TEST
 
 static int by_size(const void *a, const void *b)
 {
@@ -138,7 +135,7 @@ static int by_size(const void *a, const void *b)
 
 /* Nobody may listen: who waits for another process asks after 250 ms at most, and would sleep
  * for 73 ms more in the median. What its own client does it is told at once. */
-START_TEST(hand_off_within_client_needs_no_message)
+TEST(contend, hand_off_within_client_needs_no_message)
 {
     enum { RUNS = 7 };
     int64_t took[RUNS];
@@ -168,7 +165,6 @@ START_TEST(hand_off_within_client_needs_no_message)
     redlock_close(one);
     close_masters();
 }
-END_TEST
 
 /* ---- crowds ----------------------------------------------------------------------------- */
 
@@ -326,7 +322,7 @@ static const struct {
     {2, 4, 20, false},  {8, 8, 3, false},                     /* of many threads */
 };
 
-START_TEST(no_update_is_lost)
+TEST(contend, no_update_is_lost, .rows = 11)
 {
     int processes = crowds[_i].processes, threads = crowds[_i].threads;
     int count = (processes ? processes : 1) * threads;
@@ -338,10 +334,9 @@ START_TEST(no_update_is_lost)
         ck_assert_int_eq(shared->takes[i], crowds[_i].takes);
     end_crowds(count * crowds[_i].takes);
 }
-END_TEST
 
 /* Both processes want more for as long as it lasts. */
-START_TEST(processes_take_turns_with_any_crowd_in_each)
+TEST(contend, processes_take_turns_with_any_crowd_in_each, .rows = 2)
 {
     enum { TAKES = 400 };
     int got[8] = {0}, processes = _i == 0 ? 2 : 8, run = 0, longest = 0;
@@ -359,10 +354,9 @@ START_TEST(processes_take_turns_with_any_crowd_in_each)
     ck_assert_msg(index >= 0.9, "Jain's index %.2f", index);
     end_crowds(all);
 }
-END_TEST
 
 /* They hold it for a millisecond each; who is overlooked waits far longer than the others. */
-START_TEST(nobody_starves_among_64)
+TEST(contend, nobody_starves_among_64)
 {
     enum { PROCESSES = 64, TAKES = 640 };
     open_masters(3);
@@ -374,9 +368,8 @@ START_TEST(nobody_starves_among_64)
         ck_assert_int_gt(shared->takes[i], 0);
     end_crowds(all);
 }
-END_TEST
 
-START_TEST(each_of_512_gets_it_once)
+TEST(contend, each_of_512_gets_it_once, .rows = 2)
 {
     const char *large = getenv("CONTENDERS");
     bool own_clients = large && strtol(large, NULL, 10) >= PEOPLE_MAX;
@@ -389,21 +382,5 @@ START_TEST(each_of_512_gets_it_once)
         ck_assert_int_eq(shared->takes[i], 1);
     end_crowds(PEOPLE_MAX);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("contend");
-    TCase *tests = tcase_create("contend");
-    tcase_set_timeout(tests, 100);
-    tcase_add_test(tests, threads_are_served_in_order_in_which_they_came);
-    tcase_add_test(tests, process_is_one_contender);
-    tcase_add_test(tests, process_is_one_contender_from_its_first_loss_on);
-    tcase_add_test(tests, hand_off_within_client_needs_no_message);
-    tcase_add_loop_test(tests, no_update_is_lost, 0, 11);
-    tcase_add_loop_test(tests, processes_take_turns_with_any_crowd_in_each, 0, 2);
-    tcase_add_test(tests, nobody_starves_among_64);
-    tcase_add_loop_test(tests, each_of_512_gets_it_once, 0, 2);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(contend, .timeout_s = 100)

@@ -23,7 +23,7 @@ static long long pttl(unsigned node)
 
 /* ---- extend ----------------------------------------------------------------------------- */
 
-START_TEST(extend_lengthens_everywhere)
+TEST(hold_real, extend_lengthens_everywhere)
 {
     redlock_lock *lock = NULL;
     open_clients(3, NULL);
@@ -39,9 +39,8 @@ START_TEST(extend_lengthens_everywhere)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(extend_goes_upwards_only)
+TEST(hold_real, extend_goes_upwards_only)
 {
     open_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
@@ -55,9 +54,8 @@ START_TEST(extend_goes_upwards_only)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(extend_without_ttl_repeats_first)
+TEST(hold_real, extend_without_ttl_repeats_first)
 {
     redlock_lock *lock = NULL;
     open_cold_clients(3, NULL);
@@ -68,10 +66,9 @@ START_TEST(extend_without_ttl_repeats_first)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
 /* Two grants were a majority, the third has come meanwhile: it is a node like the others. */
-START_TEST(extend_hears_late_grants_first)
+TEST(hold_real, extend_hears_late_grants_first)
 {
     open_clients(3, NULL);
     for (int i = 0; i < 30; i++) {
@@ -84,9 +81,8 @@ START_TEST(extend_hears_late_grants_first)
     }
     close_clients();
 }
-END_TEST
 
-START_TEST(extend_finds_lock_lost_on_majority)
+TEST(hold_real, extend_finds_lock_lost_on_majority)
 {
     open_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
@@ -106,9 +102,8 @@ START_TEST(extend_finds_lock_lost_on_majority)
     ck_assert_uint_eq(client_stats(one).lost, 1);
     close_clients();
 }
-END_TEST
 
-START_TEST(extend_fills_in_minority_but_nothing_foreign)
+TEST(hold_real, extend_fills_in_minority_but_nothing_foreign)
 {
     char token[200];
     open_clients(3, NULL);
@@ -131,9 +126,8 @@ START_TEST(extend_fills_in_minority_but_nothing_foreign)
     ck_assert_str_eq(master_do(masters, 1, "GET", "name", NULL).text, "rival");
     close_clients();
 }
-END_TEST
 
-START_TEST(lock_that_ran_out_stays_dead)
+TEST(hold_real, lock_that_ran_out_stays_dead)
 {
     redlock_lock *lock = NULL;
     open_cold_clients(3, NULL);
@@ -146,10 +140,9 @@ START_TEST(lock_that_ran_out_stays_dead)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_clients();
 }
-END_TEST
 
 /* More releases at once than a connection has room for. */
-START_TEST(close_gives_up_hundreds_of_locks)
+TEST(hold_real, close_gives_up_hundreds_of_locks)
 {
     open_cold_clients(3, NULL);
     for (int i = 0; i < 500; i++) {
@@ -164,11 +157,10 @@ START_TEST(close_gives_up_hundreds_of_locks)
         ck_assert(wait_until(master_do(masters, i, "DBSIZE", NULL).number == 0, 5000));
     close_clients();
 }
-END_TEST
 
 /* Whoever has seen a 0 has stopped: not even in the last fraction of a millisecond may an
  * extension bring the lock back. */
-START_TEST(validity_of_0_is_final)
+TEST(hold_real, validity_of_0_is_final)
 {
     open_cold_clients(3, NULL);
     for (int i = 0; i < 50; i++) {
@@ -185,11 +177,10 @@ START_TEST(validity_of_0_is_final)
     }
     close_clients();
 }
-END_TEST
 
 /* The server extended the key, and says so when the old deadline has passed: somebody else
  * could have had it in between. */
-START_TEST(extension_that_comes_too_late_is_none)
+TEST(hold_real, extension_that_comes_too_late_is_none)
 {
     struct fake *fake;
     redlock_lock *lock = NULL;
@@ -208,11 +199,10 @@ START_TEST(extension_that_comes_too_late_is_none)
     redlock_close(client);
     fake_stop(fake);
 }
-END_TEST
 
 /* No majority answers the extension: not extended, but ours while the old deadline lasts. A
  * master that was never asked would count as one that has nothing of it. */
-START_TEST(extend_without_quorum_keeps_validity_left)
+TEST(hold_real, extend_without_quorum_keeps_validity_left)
 {
     open_clients(3, NULL);
     redlock_lock *lock = take_everywhere(masters, one, "name");
@@ -226,11 +216,10 @@ START_TEST(extend_without_quorum_keeps_validity_left)
     ck_assert(wait_until(!master_has(masters, 2, "name"), 5000));
     close_clients();
 }
-END_TEST
 
 /* ---- detach and attach ------------------------------------------------------------------ */
 
-START_TEST(detached_lock_goes_on_in_another_client)
+TEST(hold_real, detached_lock_goes_on_in_another_client)
 {
     char text[REDLOCK_HANDLE_MAX], token[200];
     redlock_lock *lock, *taken = NULL, *other = NULL;
@@ -258,9 +247,8 @@ START_TEST(detached_lock_goes_on_in_another_client)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     close_clients();
 }
-END_TEST
 
-START_TEST(handles_that_are_not_ours_are_refused)
+TEST(hold_real, handles_that_are_not_ours_are_refused)
 {
     char text[REDLOCK_HANDLE_MAX], bad[REDLOCK_HANDLE_MAX + 8];
     redlock_lock *lock = NULL;
@@ -293,9 +281,8 @@ START_TEST(handles_that_are_not_ours_are_refused)
         wait_until(redlock_attach(two, text, &lock) != 0 || redlock_release(lock) > 0, 5000));
     close_clients();
 }
-END_TEST
 
-START_TEST(handle_has_one_text_only)
+TEST(hold_real, handle_has_one_text_only)
 {
     static const char *const names[] = {"a", "ab", "abc"}; /* every length of the rest */
     static const char digits[] =
@@ -314,9 +301,8 @@ START_TEST(handle_has_one_text_only)
     }
     close_clients();
 }
-END_TEST
 
-START_TEST(handle_past_its_deadline_is_refused)
+TEST(hold_real, handle_past_its_deadline_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
@@ -327,9 +313,8 @@ START_TEST(handle_past_its_deadline_is_refused)
     ck_assert_int_eq(redlock_attach(two, text, &lock), REDLOCK_EEXPIRED);
     close_clients();
 }
-END_TEST
 
-START_TEST(handle_of_another_number_of_masters_is_refused)
+TEST(hold_real, handle_of_another_number_of_masters_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock;
@@ -343,7 +328,6 @@ START_TEST(handle_of_another_number_of_masters_is_refused)
     masters_stop(others);
     close_clients();
 }
-END_TEST
 
 static char attach_said[512];
 
@@ -377,7 +361,7 @@ static int attach_at(const char *text, unsigned own, struct masters *others, red
 }
 
 /* As many, but other ones: it would be found lost there. */
-START_TEST(handle_of_other_masters_is_refused)
+TEST(hold_real, handle_of_other_masters_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_clients(3, NULL);
@@ -396,10 +380,9 @@ START_TEST(handle_of_other_masters_is_refused)
     masters_stop(others);
     close_clients();
 }
-END_TEST
 
 /* No lock of these masters can have such a deadline, whoever wrote it. */
-START_TEST(handle_that_lasts_too_long_is_refused)
+TEST(hold_real, handle_that_lasts_too_long_is_refused, .rows = 2)
 {
     static const int64_t later_ms[] = {40000, INT64_MAX / 1000000};
     struct rl_handle handle;
@@ -419,10 +402,9 @@ START_TEST(handle_that_lasts_too_long_is_refused)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
 /* By its lease, also where less than max-ttl is left of it. */
-START_TEST(handle_whose_lease_is_above_max_ttl_is_refused)
+TEST(hold_real, handle_whose_lease_is_above_max_ttl_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX], list[SUITE_PATH_MAX];
     redlock_lock *lock = NULL, *taken = NULL;
@@ -441,11 +423,10 @@ START_TEST(handle_whose_lease_is_above_max_ttl_is_refused)
     redlock_close(same);
     close_clients();
 }
-END_TEST
 
 /* What it says is changed: it is of another clock; it is from the future; it lasts for longer
  * than any lock; or none of these. */
-START_TEST(handle_lasts_no_longer_than_when_it_was_written)
+TEST(hold_real, handle_lasts_no_longer_than_when_it_was_written, .rows = 5)
 {
     struct rl_handle handle;
     char text[REDLOCK_HANDLE_MAX];
@@ -477,11 +458,10 @@ START_TEST(handle_lasts_no_longer_than_when_it_was_written)
         ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
 /* ---- looking, and taking away ----------------------------------------------------------- */
 
-START_TEST(inspect_tells_holder)
+TEST(hold_real, inspect_tells_holder)
 {
     open_clients(3, NULL);
     static struct look look;
@@ -510,9 +490,8 @@ START_TEST(inspect_tells_holder)
     ck_assert_int_eq(look.node[2].state, REDLOCK_STATE_FREE);
     close_clients();
 }
-END_TEST
 
-START_TEST(force_release_frees_lock_of_any_holder)
+TEST(hold_real, force_release_frees_lock_of_any_holder)
 {
     open_clients(3, NULL);
     redlock_lock *lock = client_take(one, "name");
@@ -530,9 +509,8 @@ START_TEST(force_release_frees_lock_of_any_holder)
     ck_assert_uint_eq(masters_with(masters, "name"), 3); /* and never other data */
     close_clients();
 }
-END_TEST
 
-START_TEST(close_releases_held_locks)
+TEST(hold_real, close_releases_held_locks)
 {
     open_cold_clients(3, NULL);
     client_take(one, "name");
@@ -543,36 +521,5 @@ START_TEST(close_releases_held_locks)
     ck_assert_uint_eq(masters_with(masters, "other"), 0);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("hold_real");
-    TCase *tests = tcase_create("hold_real");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, extend_lengthens_everywhere);
-    tcase_add_test(tests, extend_goes_upwards_only);
-    tcase_add_test(tests, extend_without_ttl_repeats_first);
-    tcase_add_test(tests, extend_hears_late_grants_first);
-    tcase_add_test(tests, extend_finds_lock_lost_on_majority);
-    tcase_add_test(tests, extend_fills_in_minority_but_nothing_foreign);
-    tcase_add_test(tests, lock_that_ran_out_stays_dead);
-    tcase_add_test(tests, validity_of_0_is_final);
-    tcase_add_test(tests, close_gives_up_hundreds_of_locks);
-    tcase_add_test(tests, extension_that_comes_too_late_is_none);
-    tcase_add_test(tests, extend_without_quorum_keeps_validity_left);
-    tcase_add_test(tests, detached_lock_goes_on_in_another_client);
-    tcase_add_test(tests, handles_that_are_not_ours_are_refused);
-    tcase_add_test(tests, handle_has_one_text_only);
-    tcase_add_test(tests, handle_past_its_deadline_is_refused);
-    tcase_add_test(tests, handle_of_another_number_of_masters_is_refused);
-    tcase_add_test(tests, handle_of_other_masters_is_refused);
-    tcase_add_loop_test(tests, handle_that_lasts_too_long_is_refused, 0, 2);
-    tcase_add_test(tests, handle_whose_lease_is_above_max_ttl_is_refused);
-    tcase_add_loop_test(tests, handle_lasts_no_longer_than_when_it_was_written, 0, 5);
-    tcase_add_test(tests, inspect_tells_holder);
-    tcase_add_test(tests, force_release_frees_lock_of_any_holder);
-    tcase_add_test(tests, close_releases_held_locks);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(hold_real, .timeout_s = 60)

@@ -42,7 +42,7 @@ static bool is_everywhere(const char *name)
 
 /* ---- what it comes to -------------------------------------------------------------------- */
 
-START_TEST(leaves_without_another_call)
+TEST(lazy, leaves_without_another_call, .rows = 2)
 {
     open_clients(3, _i == 0 ? "background auto\n" : "background always\n");
     redlock_lock *lock = take("name");
@@ -54,9 +54,8 @@ START_TEST(leaves_without_another_call)
     ck_assert_uint_eq(client_stats(one).released, 1);
     close_clients();
 }
-END_TEST
 
-START_TEST(same_name_is_had_again_at_once)
+TEST(lazy, same_name_is_had_again_at_once)
 {
     open_clients(3, NULL);
     for (int i = 0; i < 200; i++)
@@ -67,9 +66,8 @@ START_TEST(same_name_is_had_again_at_once)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(second_release_finds_nothing)
+TEST(lazy, second_release_finds_nothing)
 {
     open_clients(3, NULL);
     redlock_lock *lock = take("name");
@@ -77,9 +75,8 @@ START_TEST(second_release_finds_nothing)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_ENOTHELD);
     close_clients();
 }
-END_TEST
 
-START_TEST(too_late_is_told)
+TEST(lazy, too_late_is_told)
 {
     redlock_options options = lazily();
     redlock_lock *lock = NULL;
@@ -90,9 +87,8 @@ START_TEST(too_late_is_told)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_clients();
 }
-END_TEST
 
-START_TEST(renewed_lock_is_not_lost_by_it)
+TEST(lazy, renewed_lock_is_not_lost_by_it)
 {
     redlock_options options = lazily();
     struct told lost = {.calls = 0};
@@ -109,11 +105,10 @@ START_TEST(renewed_lock_is_not_lost_by_it)
     ck_assert(!wait_until(lost.calls > 0, 1500));
     close_clients();
 }
-END_TEST
 
 /* ---- an event loop ----------------------------------------------------------------------- */
 
-START_TEST(loop_thread_may_release_and_sends_it_in_its_next_turn)
+TEST(lazy, loop_thread_may_release_and_sends_it_in_its_next_turn, .rows = 2)
 {
     redlock_options options = lazily();
     struct told told = {.calls = 0};
@@ -127,7 +122,6 @@ START_TEST(loop_thread_may_release_and_sends_it_in_its_next_turn)
     ck_assert(turn_until(one, masters_with(masters, "name") == 0, 5000));
     close_clients();
 }
-END_TEST
 
 static int released;
 
@@ -138,7 +132,7 @@ static void *release_it(void *lock)
 }
 
 /* The loop goes by the descriptor alone. */
-START_TEST(release_by_another_thread_wakes_loop)
+TEST(lazy, release_by_another_thread_wakes_loop)
 {
     redlock_options options = lazily();
     struct told told = {.calls = 0};
@@ -159,11 +153,10 @@ START_TEST(release_by_another_thread_wakes_loop)
     }
     close_clients();
 }
-END_TEST
 
 /* ---- the end ----------------------------------------------------------------------------- */
 
-START_TEST(close_sends_it)
+TEST(lazy, close_sends_it)
 {
     open_clients(3, NULL);
     redlock_lock *lock = take("name");
@@ -174,7 +167,6 @@ START_TEST(close_sends_it)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     close_clients();
 }
-END_TEST
 
 /* As a program that never closes its client. */
 static void live_and_exit(const char *path)
@@ -187,7 +179,7 @@ static void live_and_exit(const char *path)
     exit(redlock_release(lock));
 }
 
-START_TEST(exit_sends_it)
+TEST(lazy, exit_sends_it)
 {
     if (!CHILD_MAY_START_THREADS)
         return;
@@ -204,7 +196,6 @@ START_TEST(exit_sends_it)
     }
     close_clients();
 }
-END_TEST
 
 /* Takes a lock, says so, and releases it when it is told to: then it exits. */
 static void live_until_told(const char *path, int told_by, int tells)
@@ -219,7 +210,7 @@ static void live_until_told(const char *path, int told_by, int tells)
     exit(redlock_release(lock));
 }
 
-START_TEST(exit_waits_for_master_whose_connection_is_being_made)
+TEST(lazy, exit_waits_for_master_whose_connection_is_being_made)
 {
     struct proxy *proxies[3];
     int to_child[2], from_child[2], status;
@@ -249,10 +240,9 @@ START_TEST(exit_waits_for_master_whose_connection_is_being_made)
     proxies_stop(proxies, 3);
     close_clients();
 }
-END_TEST
 
 /* What waits in the parent is the parent's. */
-START_TEST(exit_of_child_sends_nothing)
+TEST(lazy, exit_of_child_sends_nothing)
 {
     redlock_options options = lazily();
     struct told told = {.calls = 0};
@@ -271,11 +261,10 @@ START_TEST(exit_of_child_sends_nothing)
     ck_assert(turn_until(one, masters_with(masters, "name") == 0, 5000));
     close_clients();
 }
-END_TEST
 
 /* ---- refused ----------------------------------------------------------------------------- */
 
-START_TEST(needs_somebody_to_send_it)
+TEST(lazy, needs_somebody_to_send_it)
 {
     redlock_options options = lazily();
     redlock_lock *lock = NULL;
@@ -287,25 +276,5 @@ START_TEST(needs_somebody_to_send_it)
     ck_assert_int_eq(redlock_try(two, "name", &options, &lock), REDLOCK_EINVAL);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("lazy");
-    TCase *tests = tcase_create("lazy");
-    tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, leaves_without_another_call, 0, 2);
-    tcase_add_test(tests, same_name_is_had_again_at_once);
-    tcase_add_test(tests, second_release_finds_nothing);
-    tcase_add_test(tests, too_late_is_told);
-    tcase_add_test(tests, renewed_lock_is_not_lost_by_it);
-    tcase_add_loop_test(tests, loop_thread_may_release_and_sends_it_in_its_next_turn, 0, 2);
-    tcase_add_test(tests, release_by_another_thread_wakes_loop);
-    tcase_add_test(tests, close_sends_it);
-    tcase_add_test(tests, exit_sends_it);
-    tcase_add_test(tests, exit_waits_for_master_whose_connection_is_being_made);
-    tcase_add_test(tests, exit_of_child_sends_nothing);
-    tcase_add_test(tests, needs_somebody_to_send_it);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(lazy, .timeout_s = 60)

@@ -50,7 +50,7 @@ static void expect_kept_until_released(redlock_lock *lock, int kind)
     ck_assert_int_eq(redlock_release(other), 0);
 }
 
-START_TEST(key_outlives_validity)
+TEST(all, key_outlives_validity, .rows = KINDS)
 {
     open_clients(1, LONG_DELAY);
     redlock_lock *lock = take(kinds[_i], 5000);
@@ -67,18 +67,16 @@ START_TEST(key_outlives_validity)
     ck_assert(!master_has(masters, 0, "name"));
     close_clients();
 }
-END_TEST
 
-START_TEST(expired_lock_is_kept_until_released)
+TEST(all, expired_lock_is_kept_until_released, .rows = KINDS)
 {
     open_clients(1, LONG_DELAY);
     int excluded = kinds[_i] == REDLOCK_READ ? REDLOCK_WRITE : kinds[_i];
     expect_kept_until_released(take(kinds[_i], 200), excluded);
     close_clients();
 }
-END_TEST
 
-START_TEST(lost_lock_is_kept_until_released)
+TEST(all, lost_lock_is_kept_until_released)
 {
     struct told lost = {0};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -94,10 +92,9 @@ START_TEST(lost_lock_is_kept_until_released)
     expect_kept_until_released(lock, REDLOCK_PLAIN);
     close_clients();
 }
-END_TEST
 
 /* What a call finds expired that was not watched. */
-START_TEST(lock_that_is_extended_too_late_is_kept_until_released)
+TEST(all, lock_that_is_extended_too_late_is_kept_until_released)
 {
     open_clients(3, LONG_DELAY);
     redlock_lock *lock = take(REDLOCK_PLAIN, 200);
@@ -106,9 +103,8 @@ START_TEST(lock_that_is_extended_too_late_is_kept_until_released)
     expect_kept_until_released(lock, REDLOCK_PLAIN);
     close_clients();
 }
-END_TEST
 
-START_TEST(release_ends_it_at_once)
+TEST(all, release_ends_it_at_once)
 {
     redlock_lock *other = NULL;
     open_clients(3, LONG_DELAY);
@@ -118,7 +114,6 @@ START_TEST(release_ends_it_at_once)
     redlock_release(other);
     close_clients();
 }
-END_TEST
 
 static void hold_until_killed(const char *file, int ready)
 {
@@ -130,7 +125,7 @@ static void hold_until_killed(const char *file, int ready)
     _exit(1);
 }
 
-START_TEST(killed_holders_lock_is_free_after_delay)
+TEST(all, killed_holders_lock_is_free_after_delay)
 {
     int ready[2];
     char byte;
@@ -155,9 +150,8 @@ START_TEST(killed_holders_lock_is_free_after_delay)
     close(ready[0]);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(ttl_and_delay_are_at_most_max_ttl)
+TEST(all, ttl_and_delay_are_at_most_max_ttl)
 {
     redlock_lock *lock = NULL;
     open_clients(1, "max-ttl 10s\nlock-delay 4s\n");
@@ -168,10 +162,9 @@ START_TEST(ttl_and_delay_are_at_most_max_ttl)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
 /* A text of a lock that lasts longer than this client's keys may. */
-START_TEST(handle_above_max_ttl_less_delay_is_refused)
+TEST(all, handle_above_max_ttl_less_delay_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
@@ -187,21 +180,5 @@ START_TEST(handle_above_max_ttl_less_delay_is_refused)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("lock_delay");
-    TCase *tcase = tcase_create("all");
-    tcase_add_loop_test(tcase, key_outlives_validity, 0, KINDS);
-    tcase_add_loop_test(tcase, expired_lock_is_kept_until_released, 0, KINDS);
-    tcase_add_test(tcase, lost_lock_is_kept_until_released);
-    tcase_add_test(tcase, lock_that_is_extended_too_late_is_kept_until_released);
-    tcase_add_test(tcase, release_ends_it_at_once);
-    tcase_add_test(tcase, killed_holders_lock_is_free_after_delay);
-    tcase_add_test(tcase, ttl_and_delay_are_at_most_max_ttl);
-    tcase_add_test(tcase, handle_above_max_ttl_less_delay_is_refused);
-    tcase_set_timeout(tcase, 120);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(all, .timeout_s = 120)

@@ -17,7 +17,7 @@ static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_M
 
 /* ---- every number of masters ------------------------------------------------------------ */
 
-START_TEST(majority_grants_and_excludes)
+TEST(quorum_real, majority_grants_and_excludes, .rows = SIZES)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL, *other = NULL;
@@ -54,9 +54,8 @@ START_TEST(majority_grants_and_excludes)
     ck_assert_int_eq(redlock_release(other), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(minority_may_die_and_majority_may_not)
+TEST(quorum_real, minority_may_die_and_majority_may_not, .rows = SIZES)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL;
@@ -86,11 +85,10 @@ START_TEST(minority_may_die_and_majority_may_not)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
 /* Half the keys are another's: one short of a majority for either. */
 /* A cold client waits for nodes that may come, and not for those that have refused. */
-START_TEST(masters_that_all_refuse_are_not_waited_for)
+TEST(quorum_real, masters_that_all_refuse_are_not_waited_for)
 {
     enum { CONNECT_TIMEOUT_MS = 60000 };
     masters = masters_start(3, NULL);
@@ -105,9 +103,8 @@ START_TEST(masters_that_all_refuse_are_not_waited_for)
     redlock_close(one);
     masters_stop(masters);
 }
-END_TEST
 
-START_TEST(lost_round_leaves_no_key_on_any_node)
+TEST(quorum_real, lost_round_leaves_no_key_on_any_node, .rows = SIZES)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL;
@@ -125,7 +122,6 @@ START_TEST(lost_round_leaves_no_key_on_any_node)
         ck_assert_str_eq(master_do(masters, i, "GET", "name", NULL).text, "rival");
     close_clients();
 }
-END_TEST
 
 /* ---- what is asked for ------------------------------------------------------------------ */
 
@@ -145,7 +141,7 @@ static void take_and_give_back(const void *name, size_t len)
     ck_assert(wait_until(master_do_n(masters, 0, 2, words, lens).number == -1, 5000));
 }
 
-START_TEST(names_are_bytes)
+TEST(quorum_real, names_are_bytes)
 {
     static const struct {
         const char *bytes;
@@ -175,9 +171,8 @@ START_TEST(names_are_bytes)
     free(longest);
     close_clients();
 }
-END_TEST
 
-START_TEST(ttls_are_checked)
+TEST(quorum_real, ttls_are_checked)
 {
     static const int64_t bad[] = {1, 2, 9, -1, -10000, 5001, INT64_MAX, INT64_MIN};
     redlock_lock *lock = NULL;
@@ -200,9 +195,8 @@ START_TEST(ttls_are_checked)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_clients();
 }
-END_TEST
 
-START_TEST(options_are_checked)
+TEST(quorum_real, options_are_checked)
 {
     redlock_lock *lock = NULL;
     open_cold_clients(1, NULL);
@@ -226,11 +220,10 @@ START_TEST(options_are_checked)
     ck_assert_int_eq(redlock_validity_ms(NULL), 0);
     close_clients();
 }
-END_TEST
 
 /* ---- scripts ---------------------------------------------------------------------------- */
 
-START_TEST(flushed_scripts_are_sent_again)
+TEST(quorum_real, flushed_scripts_are_sent_again)
 {
     redlock_lock *lock;
     open_cold_clients(3, NULL);
@@ -250,9 +243,8 @@ START_TEST(flushed_scripts_are_sent_again)
     }
     close_clients();
 }
-END_TEST
 
-START_TEST(tokens_are_never_used_twice)
+TEST(quorum_real, tokens_are_never_used_twice)
 {
     enum { TAKES = 200 };
     static char tokens[TAKES][160];
@@ -267,22 +259,5 @@ START_TEST(tokens_are_never_used_twice)
     ck_assert_ptr_nonnull(strstr(tokens[0], "here"));
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("quorum_real");
-    TCase *tests = tcase_create("quorum_real");
-    tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, majority_grants_and_excludes, 0, SIZES);
-    tcase_add_loop_test(tests, minority_may_die_and_majority_may_not, 0, SIZES);
-    tcase_add_test(tests, masters_that_all_refuse_are_not_waited_for);
-    tcase_add_loop_test(tests, lost_round_leaves_no_key_on_any_node, 0, SIZES);
-    tcase_add_test(tests, names_are_bytes);
-    tcase_add_test(tests, ttls_are_checked);
-    tcase_add_test(tests, options_are_checked);
-    tcase_add_test(tests, flushed_scripts_are_sent_again);
-    tcase_add_test(tests, tokens_are_never_used_twice);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(quorum_real, .timeout_s = 120)

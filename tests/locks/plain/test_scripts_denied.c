@@ -53,7 +53,7 @@ enum { SOME_RULES = sizeof(some_rules) / sizeof(some_rules[0]) };
 
 /* Every right that only waiting needs, taken away: locks come and go. A waiter is woken where
  * the rights that are left allow it. */
-START_TEST(without_rights_of_waiters_locks_come_and_go)
+TEST(denied, without_rights_of_waiters_locks_come_and_go, .rows = SOME_RULES)
 {
     static const enum rl_verb ways[] = {RL_RELEASE, RL_FORCE};
     listen_as(2);
@@ -68,10 +68,9 @@ START_TEST(without_rights_of_waiters_locks_come_and_go)
     }
     talk_close(&restricted);
 }
-END_TEST
 
 /* The queue is there, by others who may: a release by one who may not. */
-START_TEST(release_is_done_where_nobody_can_be_woken)
+TEST(denied, release_is_done_where_nobody_can_be_woken)
 {
     /* With all rights but these it would have been client 2's turn. */
     static const char *const mute[][5] = {
@@ -97,10 +96,9 @@ START_TEST(release_is_done_where_nobody_can_be_woken)
     ck_assert_int_eq(yes(1, RL_RELEASE), 1);
     ck_assert_uint_eq(called(), 2);
 }
-END_TEST
 
 /* A pattern for the names covers the queues. */
-START_TEST(right_to_names_is_one_to_queues)
+TEST(denied, right_to_names_is_one_to_queues)
 {
     static const char *const rules[] = {"~orders:*", "resetchannels", "&redlock:wake:*", NULL};
     listen_as(2);
@@ -113,7 +111,6 @@ START_TEST(right_to_names_is_one_to_queues)
     talk_close(&restricted);
     ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
 }
-END_TEST
 
 static int64_t data_len(void)
 {
@@ -121,7 +118,7 @@ static int64_t data_len(void)
 }
 
 /* Somebody's data where the queue should be stays as it is, for as long as it did. */
-START_TEST(foreign_data_in_place_of_queue_is_left_alone)
+TEST(denied, foreign_data_in_place_of_queue_is_left_alone)
 {
     static const enum rl_verb ways[] = {RL_RELEASE, RL_FORCE};
     talk_do(&talk, "RPUSH", QUEUE, "some", "data", (char *)NULL);
@@ -139,10 +136,9 @@ START_TEST(foreign_data_in_place_of_queue_is_left_alone)
         ck_assert_int_eq(talk_do(&talk, "PTTL", QUEUE, (char *)NULL).number, -1);
     }
 }
-END_TEST
 
 /* Data under the lock's own name is nobody's turn. */
-START_TEST(foreign_data_in_place_of_lock_is_left_alone)
+TEST(denied, foreign_data_in_place_of_lock_is_left_alone)
 {
     static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_EXTEND, RL_EXTEND_OR_SET, RL_RELEASE,
                                          RL_ACQUIRE_OR_QUEUE};
@@ -164,10 +160,9 @@ START_TEST(foreign_data_in_place_of_lock_is_left_alone)
         ck_assert_uint_eq(called(), 0);
     }
 }
-END_TEST
 
 /* No memory to enter the queue or to take a lock, but what is held is given up. */
-START_TEST(master_without_memory_lets_go)
+TEST(denied, master_without_memory_lets_go)
 {
     listen_as(2);
     contend();
@@ -180,21 +175,7 @@ START_TEST(master_without_memory_lets_go)
     ck_assert_uint_eq(called(), 2);
     ck_assert_uint_eq(kept_for(), 2);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("scripts_denied");
-    TCase *tcase = tcase_create("denied");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
-    tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
-    tcase_add_loop_test(tcase, without_rights_of_waiters_locks_come_and_go, 0, SOME_RULES);
-    tcase_add_test(tcase, release_is_done_where_nobody_can_be_woken);
-    tcase_add_test(tcase, right_to_names_is_one_to_queues);
-    tcase_add_test(tcase, foreign_data_in_place_of_queue_is_left_alone);
-    tcase_add_test(tcase, foreign_data_in_place_of_lock_is_left_alone);
-    tcase_add_test(tcase, master_without_memory_lets_go);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(denied,
+     .timeout_s = 30, .set_up_once = scripts_start, .tear_down_once = scripts_stop,
+     .set_up = scripts_begin, .tear_down = scripts_end)

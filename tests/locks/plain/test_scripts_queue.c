@@ -114,7 +114,7 @@ static int64_t score_of(struct talk *server, unsigned client)
     return (int64_t)value;
 }
 
-START_TEST(refused_waiter_is_told_why_and_entered)
+TEST(queue, refused_waiter_is_told_why_and_entered)
 {
     static const int64_t ages_us[] = {0, 1, 999, 12345678, 7 * 86400 * S};
     enum { AGES = sizeof(ages_us) / sizeof(ages_us[0]) };
@@ -143,11 +143,10 @@ START_TEST(refused_waiter_is_told_why_and_entered)
     struct script_call call = call_of(waiter, 0);
     ck_assert_int_eq(script_run(talk, RL_ACQUIRE_OR_QUEUE, &call).left_ms, -1);
 }
-END_TEST
 
 /* Client i has waited for 10 s * i. All of them ask, in an order of their own on each server:
  * the longest waiting is first, and each is told how many are before it by then. */
-START_TEST(longest_waiter_is_first_in_any_order_of_arrival)
+TEST(queue, longest_waiter_is_first_in_any_order_of_arrival)
 {
     static const unsigned orders[][WAITERS] = {
         {1, 2, 3, 4, 5}, {5, 4, 3, 2, 1}, {3, 1, 5, 2, 4}, {2, 5, 1, 4, 3}};
@@ -170,11 +169,10 @@ START_TEST(longest_waiter_is_first_in_any_order_of_arrival)
             ck_assert_int_eq(wait_as(server, client, client * 10 * S + 1000), WAITERS - client);
     }
 }
-END_TEST
 
 /* Where two have waited equally long, to the microsecond, their names decide: on every server
  * alike, whoever came first to it. */
-START_TEST(ties_are_in_same_order_on_every_server)
+TEST(queue, ties_are_in_same_order_on_every_server)
 {
     char a[RL_WAITER_MAX], b[RL_WAITER_MAX], c[RL_WAITER_MAX];
     talk_waiter(1, 1, a);
@@ -192,7 +190,6 @@ START_TEST(ties_are_in_same_order_on_every_server)
     ck_assert_int_eq(wait_as(&talks[0], 4, 0), 3);
     ck_assert_int_eq(wait_as(&talks[1], 4, 0), 3);
 }
-END_TEST
 
 static int64_t queue_left_ms(void)
 {
@@ -200,7 +197,7 @@ static int64_t queue_left_ms(void)
 }
 
 /* A queue outlives the last one that asked by its life, and no longer. */
-START_TEST(queue_lives_on_while_somebody_asks)
+TEST(queue, queue_lives_on_while_somebody_asks)
 {
     occupy(talk);
     wait_as(talk, 1, 10 * S);
@@ -215,11 +212,10 @@ START_TEST(queue_lives_on_while_somebody_asks)
     ck_assert(wait_until(queue_left_ms() == -2, 5000));
     ck_assert_int_eq(wait_as(talk, 2, 0), 0); /* all the others are forgotten */
 }
-END_TEST
 
 /* A newcomer may take what is free and not kept for anybody: that is decided by who asks. The
  * queue stands, but for the one that has the lock now. */
-START_TEST(winner_leaves_queue)
+TEST(queue, winner_leaves_queue)
 {
     char waiter[RL_WAITER_MAX];
     occupy(talk);
@@ -235,9 +231,8 @@ START_TEST(winner_leaves_queue)
     int64_t left_ms = talk_do(talk, "PTTL", LOCK, (char *)NULL).number;
     ck_assert(left_ms > TTL_MS - 10000 && left_ms <= TTL_MS);
 }
-END_TEST
 
-START_TEST(leaving_waiter_takes_nobody_along)
+TEST(queue, leaving_waiter_takes_nobody_along)
 {
     char waiter[RL_WAITER_MAX];
     occupy(talk);
@@ -258,7 +253,6 @@ START_TEST(leaving_waiter_takes_nobody_along)
     struct wire_item holder = talk_do(talk, "GET", LOCK, (char *)NULL);
     ck_assert(holder.len == 4 && memcmp(holder.bytes, "them", 4) == 0);
 }
-END_TEST
 
 static bool exists(const char *name, size_t len)
 {
@@ -270,7 +264,7 @@ static bool exists(const char *name, size_t len)
 }
 
 /* Names are bytes: each has a queue of its own, and all of it is gone with the last. */
-START_TEST(any_bytes_are_name)
+TEST(queue, any_bytes_are_name)
 {
     static const struct {
         const char *name, *queue;
@@ -304,22 +298,7 @@ START_TEST(any_bytes_are_name)
         ck_assert_int_eq(talk_do(talk, "DBSIZE", (char *)NULL).number, 0);
     }
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("scripts_queue");
-    TCase *tcase = tcase_create("queue");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_unchecked_fixture(tcase, start, stop);
-    tcase_add_checked_fixture(tcase, connect_to_them, hang_up);
-    tcase_add_test(tcase, refused_waiter_is_told_why_and_entered);
-    tcase_add_test(tcase, longest_waiter_is_first_in_any_order_of_arrival);
-    tcase_add_test(tcase, ties_are_in_same_order_on_every_server);
-    tcase_add_test(tcase, queue_lives_on_while_somebody_asks);
-    tcase_add_test(tcase, winner_leaves_queue);
-    tcase_add_test(tcase, leaving_waiter_takes_nobody_along);
-    tcase_add_test(tcase, any_bytes_are_name);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(queue,
+     .timeout_s = 30, .set_up_once = start, .tear_down_once = stop, .set_up = connect_to_them,
+     .tear_down = hang_up)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-START_TEST(release_wakes_longest_waiting_and_reserves_lock)
+TEST(wake, release_wakes_longest_waiting_and_reserves_lock)
 {
     listen_as(2);
     listen_as(3);
@@ -22,10 +22,9 @@ START_TEST(release_wakes_longest_waiting_and_reserves_lock)
     ck_assert_uint_eq(called(), 3);
     ck_assert_uint_eq(kept_for(), 3);
 }
-END_TEST
 
 /* One that never subscribed, and one whose connection is gone. */
-START_TEST(dead_are_skipped_and_forgotten)
+TEST(wake, dead_are_skipped_and_forgotten)
 {
     char channel[80], waiter[RL_WAITER_MAX];
     listen_as(3);
@@ -41,10 +40,9 @@ START_TEST(dead_are_skipped_and_forgotten)
     ck_assert_uint_eq(kept_for(), 4);
     ck_assert_int_eq(queue_len(), 0);
 }
-END_TEST
 
 /* A monitor hears all that is said, also to those that are gone. */
-START_TEST(who_listens_by_pattern_makes_no_dead_waiter_look_alive)
+TEST(wake, who_listens_by_pattern_makes_no_dead_waiter_look_alive, .rows = 2)
 {
     struct talk monitor;
     talk_open(&monitor, scripts_masters, 0);
@@ -57,18 +55,16 @@ START_TEST(who_listens_by_pattern_makes_no_dead_waiter_look_alive)
     ck_assert_int_eq(queue_len(), 0);
     talk_close(&monitor);
 }
-END_TEST
 
-START_TEST(where_all_are_dead_lock_is_free)
+TEST(wake, where_all_are_dead_lock_is_free, .first = RL_RELEASE, .rows = RL_RELEASE + 1)
 {
     contend();
     ck_assert_int_eq(yes(1, (enum rl_verb)_i), 1);
     ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
 }
-END_TEST
 
 /* So many dead are skipped at once; the rest is for the next one. */
-START_TEST(thousand_dead_are_skipped_at_once)
+TEST(wake, thousand_dead_are_skipped_at_once)
 {
     static const char fill[] = "for i = 1, tonumber(ARGV[1]) do\n"
                                "  redis.call('ZADD', KEYS[1], i, string.format('%036d:1', i))\n"
@@ -91,10 +87,9 @@ START_TEST(thousand_dead_are_skipped_at_once)
     ck_assert_int_eq(yes(1, RL_RELEASE), 0);
     ck_assert_uint_eq(called(), 2);
 }
-END_TEST
 
 /* Of those that have waited equally long, every server wakes the same. */
-START_TEST(ties_are_woken_in_same_order_on_every_server)
+TEST(wake, ties_are_woken_in_same_order_on_every_server)
 {
     char a[RL_WAITER_MAX], b[RL_WAITER_MAX];
     talk_waiter(1, 1, a);
@@ -116,11 +111,10 @@ START_TEST(ties_are_woken_in_same_order_on_every_server)
         talk_close(&hears[1]);
     }
 }
-END_TEST
 
 /* While it is kept, nobody else gets it: not by our acquire, not by the bare SET NX PX of a
  * peer's, not by waiting; and waiter :1 is not waiter :11. */
-START_TEST(reserved_lock_is_for_its_waiter_alone)
+TEST(wake, reserved_lock_is_for_its_waiter_alone)
 {
     char waiter[RL_WAITER_MAX];
     listen_as(2);
@@ -145,10 +139,9 @@ START_TEST(reserved_lock_is_for_its_waiter_alone)
     ck_assert_uint_eq(called(), 2); /* and once */
     ck_assert_int_eq(yes(2, RL_ACQUIRE_OR_QUEUE), 1);
 }
-END_TEST
 
 /* Where the one that was woken never comes. */
-START_TEST(reservation_expires_by_itself)
+TEST(wake, reservation_expires_by_itself)
 {
     listen_as(2);
     contend();
@@ -158,9 +151,8 @@ START_TEST(reservation_expires_by_itself)
     ck_assert(wait_until(lock_left_ms() == -2, 5000));
     ck_assert_int_eq(yes(4, RL_ACQUIRE), 1);
 }
-END_TEST
 
-START_TEST(release_without_reservation_wakes_nobody)
+TEST(wake, release_without_reservation_wakes_nobody)
 {
     listen_as(2);
     contend();
@@ -171,9 +163,8 @@ START_TEST(release_without_reservation_wakes_nobody)
         ck_assert_int_eq(queue_len(), 3);
     }
 }
-END_TEST
 
-START_TEST(strangers_release_does_nothing)
+TEST(wake, strangers_release_does_nothing)
 {
     listen_as(2);
     contend();
@@ -184,10 +175,9 @@ START_TEST(strangers_release_does_nothing)
     struct script_told told = as(&talk, 1, RL_ACQUIRE, 0);
     ck_assert(told.yes == 0 && told.left_ms > TTL_MS - 10000 && told.left_ms <= TTL_MS);
 }
-END_TEST
 
 /* It ran out, or was another's and is gone by now: the next is woken, by whoever notices. */
-START_TEST(release_that_finds_it_gone_wakes_next)
+TEST(wake, release_that_finds_it_gone_wakes_next)
 {
     listen_as(2);
     contend();
@@ -197,9 +187,8 @@ START_TEST(release_that_finds_it_gone_wakes_next)
     ck_assert_uint_eq(called(), 2);
     ck_assert_uint_eq(kept_for(), 2);
 }
-END_TEST
 
-START_TEST(leaving_waiter_passes_on_its_reservation)
+TEST(wake, leaving_waiter_passes_on_its_reservation)
 {
     listen_as(2);
     listen_as(4);
@@ -215,10 +204,9 @@ START_TEST(leaving_waiter_passes_on_its_reservation)
     ck_assert_int_eq(yes(4, RL_DEQUEUE), 1);
     ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
 }
-END_TEST
 
 /* It may have been woken, and what was kept for it has run out. */
-START_TEST(waiter_that_leaves_free_lock_wakes_next)
+TEST(wake, waiter_that_leaves_free_lock_wakes_next)
 {
     listen_as(2);
     listen_as(3);
@@ -233,9 +221,8 @@ START_TEST(waiter_that_leaves_free_lock_wakes_next)
     ck_assert_int_eq(yes(3, RL_RELEASE), 1);
     ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
 }
-END_TEST
 
-START_TEST(force_wakes_waiters_in_any_state)
+TEST(wake, force_wakes_waiters_in_any_state)
 {
     listen_as(2);
     listen_as(3);
@@ -252,30 +239,8 @@ START_TEST(force_wakes_waiters_in_any_state)
     ck_assert_uint_eq(kept_for(), 4);
     ck_assert_int_eq(queue_len(), 0);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("scripts_wake");
-    TCase *tcase = tcase_create("wake");
-    tcase_set_timeout(tcase, 30);
-    tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
-    tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
-    tcase_add_test(tcase, release_wakes_longest_waiting_and_reserves_lock);
-    tcase_add_test(tcase, dead_are_skipped_and_forgotten);
-    tcase_add_loop_test(tcase, who_listens_by_pattern_makes_no_dead_waiter_look_alive, 0, 2);
-    tcase_add_loop_test(tcase, where_all_are_dead_lock_is_free, RL_RELEASE, RL_RELEASE + 1);
-    tcase_add_loop_test(tcase, where_all_are_dead_lock_is_free, RL_FORCE, RL_FORCE + 1);
-    tcase_add_test(tcase, thousand_dead_are_skipped_at_once);
-    tcase_add_test(tcase, ties_are_woken_in_same_order_on_every_server);
-    tcase_add_test(tcase, reserved_lock_is_for_its_waiter_alone);
-    tcase_add_test(tcase, reservation_expires_by_itself);
-    tcase_add_test(tcase, release_without_reservation_wakes_nobody);
-    tcase_add_test(tcase, strangers_release_does_nothing);
-    tcase_add_test(tcase, release_that_finds_it_gone_wakes_next);
-    tcase_add_test(tcase, leaving_waiter_passes_on_its_reservation);
-    tcase_add_test(tcase, waiter_that_leaves_free_lock_wakes_next);
-    tcase_add_test(tcase, force_wakes_waiters_in_any_state);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(wake,
+     .timeout_s = 30, .set_up_once = scripts_start, .tear_down_once = scripts_stop,
+     .set_up = scripts_begin, .tear_down = scripts_end)
+ALSO(wake, where_all_are_dead_lock_is_free, .first = RL_FORCE, .rows = RL_FORCE + 1)

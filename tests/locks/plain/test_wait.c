@@ -34,7 +34,7 @@ static void delete_everywhere(void)
 
 static const unsigned sizes[] = {1, 2, 3, 5};
 
-START_TEST(release_wakes_and_nothing_else_is_asked)
+TEST(wait, release_wakes_and_nothing_else_is_asked, .rows = 4)
 {
     unsigned n = sizes[_i];
     open_masters(n);
@@ -54,9 +54,8 @@ START_TEST(release_wakes_and_nothing_else_is_asked)
     }
     close_all();
 }
-END_TEST
 
-START_TEST(queued_waiter_asks_nothing)
+TEST(wait, queued_waiter_asks_nothing)
 {
     open_masters(5);
     redlock_lock *held = hold_and_wait();
@@ -65,9 +64,8 @@ START_TEST(queued_waiter_asks_nothing)
     waiter_expect_lock(&waiter, 5000);
     close_all();
 }
-END_TEST
 
-START_TEST(release_by_force_wakes)
+TEST(wait, release_by_force_wakes)
 {
     open_masters(3);
     redlock *three = client_open(masters_file(masters, NULL));
@@ -79,10 +77,9 @@ START_TEST(release_by_force_wakes)
     redlock_close(three);
     close_all();
 }
-END_TEST
 
 /* Without waiting for answers; by another client that took it up; by closing the holder's. */
-START_TEST(release_of_any_sort_wakes)
+TEST(wait, release_of_any_sort_wakes, .rows = 3)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_masters(3);
@@ -103,7 +100,6 @@ START_TEST(release_of_any_sort_wakes)
     redlock_close(three);
     close_all();
 }
-END_TEST
 
 enum { FEW = 3, TURNS = 1200, SLOW_MS = 900 };
 
@@ -141,7 +137,7 @@ static int late_turns(redlock *const clients[])
 
 /* Each wants it again at once, so that releases, wake-ups and rounds of both meet on the
  * masters in every order: none leaves all of them asleep until one looks by itself. */
-START_TEST(few_waiters_in_turn_are_always_woken)
+TEST(wait, few_waiters_in_turn_are_always_woken)
 {
     open_masters(3);
     redlock *three = open_third();
@@ -152,7 +148,6 @@ START_TEST(few_waiters_in_turn_are_always_woken)
     redlock_close(three);
     close_all();
 }
-END_TEST
 
 /* ---- not told --------------------------------------------------------------------------- */
 
@@ -195,17 +190,16 @@ static int64_t outwait_the_dead(void)
     return waiter.back_ms - (begun + left);
 }
 
-START_TEST(dead_holders_ttl_is_not_overslept)
+TEST(wait, dead_holders_ttl_is_not_overslept)
 {
     int64_t late = 0;
     bool in_time = met_unless_stalled((late = outwait_the_dead()) < 250, STALL_MS, 2);
     ck_assert_msg(in_time, "%d ms after its end", (int)late);
 }
-END_TEST
 
 /* As the peers of the plain format do it: a bare SET with a value of their own, and a DEL
  * that tells nobody. */
-START_TEST(peers_silent_release_is_found_soon)
+TEST(wait, peers_silent_release_is_found_soon)
 {
     open_masters(3);
     set_everywhere("cGVlcidzIHZhbHVlIGlzIGJhc2U2NA==", "20000");
@@ -216,9 +210,8 @@ START_TEST(peers_silent_release_is_found_soon)
     waiter_expect_lock(&waiter, 700); /* it asks every 250 ms at least */
     close_all();
 }
-END_TEST
 
-START_TEST(peers_ttl_is_not_overslept)
+TEST(wait, peers_ttl_is_not_overslept)
 {
     open_masters(3);
     set_everywhere("cGVlcidzIHZhbHVlIGlzIGJhc2U2NA==", "800");
@@ -226,10 +219,9 @@ START_TEST(peers_ttl_is_not_overslept)
     waiter_expect_lock(&waiter, 1500);
     close_all();
 }
-END_TEST
 
 /* A lock of ours that somebody else deletes: only a probe can find that. */
-START_TEST(lock_that_vanishes_is_found_by_probe)
+TEST(wait, lock_that_vanishes_is_found_by_probe)
 {
     open_masters(3);
     redlock_lock *held = hold_and_wait();
@@ -240,10 +232,9 @@ START_TEST(lock_that_vanishes_is_found_by_probe)
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
     close_all();
 }
-END_TEST
 
 /* Each time the end that it was told of has passed it looks again, and is none the wiser. */
-START_TEST(renewed_lock_is_waited_for_until_its_release)
+TEST(wait, renewed_lock_is_waited_for_until_its_release)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *held = NULL;
@@ -261,11 +252,10 @@ START_TEST(renewed_lock_is_waited_for_until_its_release)
     waiter_expect_lock(&waiter, 1000);
     close_all();
 }
-END_TEST
 
 /* ---- how long --------------------------------------------------------------------------- */
 
-START_TEST(without_wait_nobody_queues)
+TEST(wait, without_wait_nobody_queues)
 {
     open_masters(3);
     redlock_lock *held = take_everywhere(masters, one, "name"), *lock = NULL;
@@ -288,7 +278,6 @@ START_TEST(without_wait_nobody_queues)
     waiter_expect_lock(&waiter, 5000);
     close_all();
 }
-END_TEST
 
 /* A try may be late by so much, and by more where the machine stalled. */
 enum { LATE_MS = 3, REST_MS = 2, TRIES = 40 };
@@ -306,7 +295,7 @@ static int64_t wait_in_vain(int64_t wait_ms)
     return took;
 }
 
-START_TEST(wait_is_never_overrun)
+TEST(wait, wait_is_never_overrun, .rows = 4)
 {
     static const int64_t waits[] = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377};
     open_masters(sizes[_i]);
@@ -322,7 +311,6 @@ START_TEST(wait_is_never_overrun)
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
 }
-END_TEST
 
 /* It has waited in vain. */
 static void expect_refused(struct waiter *refused)
@@ -347,7 +335,7 @@ static int64_t wait_behind(void)
 }
 
 /* It has the time it asked for, and no more when it becomes the first. */
-START_TEST(wait_in_line_is_never_overrun)
+TEST(wait, wait_in_line_is_never_overrun)
 {
     int64_t took = 0;
     open_masters(3);
@@ -357,26 +345,5 @@ START_TEST(wait_in_line_is_never_overrun)
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("wait");
-    TCase *tests = tcase_create("wait");
-    tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, release_wakes_and_nothing_else_is_asked, 0, 4);
-    tcase_add_test(tests, queued_waiter_asks_nothing);
-    tcase_add_test(tests, release_by_force_wakes);
-    tcase_add_test(tests, few_waiters_in_turn_are_always_woken);
-    tcase_add_loop_test(tests, release_of_any_sort_wakes, 0, 3);
-    tcase_add_test(tests, dead_holders_ttl_is_not_overslept);
-    tcase_add_test(tests, peers_silent_release_is_found_soon);
-    tcase_add_test(tests, peers_ttl_is_not_overslept);
-    tcase_add_test(tests, lock_that_vanishes_is_found_by_probe);
-    tcase_add_test(tests, renewed_lock_is_waited_for_until_its_release);
-    tcase_add_test(tests, without_wait_nobody_queues);
-    tcase_add_loop_test(tests, wait_is_never_overrun, 0, 4);
-    tcase_add_test(tests, wait_in_line_is_never_overrun);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(wait, .timeout_s = 60)

@@ -53,7 +53,7 @@ static const struct {
     unsigned first, count;
 } some[] = {{0, 1}, {4, 1}, {1, 2}, {0, 3}, {0, 5}};
 
-START_TEST(subscribers_killed_while_waiting_come_back_and_queue)
+TEST(wait_faults, subscribers_killed_while_waiting_come_back_and_queue, .rows = 5)
 {
     open_masters(5);
     redlock_lock *held = hold_and_wait();
@@ -64,9 +64,8 @@ START_TEST(subscribers_killed_while_waiting_come_back_and_queue)
     expect_woken(held);
     close_all();
 }
-END_TEST
 
-START_TEST(subscribers_killed_around_release_are_no_loss)
+TEST(wait_faults, subscribers_killed_around_release_are_no_loss, .rows = 5)
 {
     open_masters(5);
     for (int i = 0; i < 6; i++) {
@@ -80,10 +79,9 @@ START_TEST(subscribers_killed_around_release_are_no_loss)
     }
     close_all();
 }
-END_TEST
 
 /* While nobody waits, a client may not notice: right before the next wait, or long before. */
-START_TEST(subscribers_killed_between_waits_are_replaced)
+TEST(wait_faults, subscribers_killed_between_waits_are_replaced, .rows = 5)
 {
     open_masters(5);
     for (int i = 0; i < 4; i++) {
@@ -100,7 +98,6 @@ START_TEST(subscribers_killed_between_waits_are_replaced)
     }
     close_all();
 }
-END_TEST
 
 static atomic_bool killing;
 
@@ -115,7 +112,7 @@ static void *kill_on(void *argument)
 }
 
 /* The moments are chance: before the subscription, while it waits, during the release. */
-START_TEST(subscribers_killed_constantly_stop_nobody)
+TEST(wait_faults, subscribers_killed_constantly_stop_nobody)
 {
     pthread_t killer;
     open_masters(3);
@@ -132,11 +129,10 @@ START_TEST(subscribers_killed_constantly_stop_nobody)
     pthread_join(killer, NULL);
     close_all();
 }
-END_TEST
 
 /* The subscribers meet a closed door, or one behind which nothing is said; then not any more.
  */
-START_TEST(without_subscription_it_asks_and_later_listens)
+TEST(wait_faults, without_subscription_it_asks_and_later_listens, .rows = 2)
 {
     struct proxy *proxies[3];
     masters = masters_start(3, NULL);
@@ -167,14 +163,13 @@ START_TEST(without_subscription_it_asks_and_later_listens)
     close_all();
     proxies_stop(proxies, 3);
 }
-END_TEST
 
 /* ---- masters ---------------------------------------------------------------------------- */
 
 static void (*const harms[])(struct masters *masters, unsigned node) = {master_kill,
                                                                         master_pause};
 
-START_TEST(master_that_goes_while_one_waits_is_not_missed)
+TEST(wait_faults, master_that_goes_while_one_waits_is_not_missed, .rows = 2)
 {
     open_masters(5);
     redlock_lock *held = hold_and_wait();
@@ -184,10 +179,9 @@ START_TEST(master_that_goes_while_one_waits_is_not_missed)
         master_resume(masters, 2);
     close_all();
 }
-END_TEST
 
 /* Right before the release, or right behind it. */
-START_TEST(master_that_goes_between_hand_offs_delays_few)
+TEST(wait_faults, master_that_goes_between_hand_offs_delays_few, .rows = 4)
 {
     open_masters(5);
     int delayed = 0;
@@ -210,10 +204,9 @@ START_TEST(master_that_goes_between_hand_offs_delays_few)
         master_resume(masters, 2);
     close_all();
 }
-END_TEST
 
 /* Its connections and its queue are gone; the waiter enters the new one by itself. */
-START_TEST(masters_that_come_back_empty_are_queued_at_again)
+TEST(wait_faults, masters_that_come_back_empty_are_queued_at_again)
 {
     open_masters(3);
     redlock_lock *held = hold_and_wait();
@@ -222,7 +215,6 @@ START_TEST(masters_that_come_back_empty_are_queued_at_again)
     expect_woken(held);
     close_all();
 }
-END_TEST
 
 /* ---- rights ----------------------------------------------------------------------------- */
 
@@ -232,7 +224,7 @@ static const struct {
 } rights[] = {{"resetchannels", false}, {"-subscribe", false}, {"-publish", true}};
 
 /* One of three, or all. */
-START_TEST(user_without_right_to_channels_gets_lock)
+TEST(wait_faults, user_without_right_to_channels_gets_lock, .rows = 6)
 {
     unsigned denied = _i % 2 ? 1 : 3;
     masters = masters_start(3, NULL);
@@ -257,22 +249,5 @@ START_TEST(user_without_right_to_channels_gets_lock)
     }
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("wait_faults");
-    TCase *tests = tcase_create("wait_faults");
-    tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, subscribers_killed_while_waiting_come_back_and_queue, 0, 5);
-    tcase_add_loop_test(tests, subscribers_killed_around_release_are_no_loss, 0, 5);
-    tcase_add_loop_test(tests, subscribers_killed_between_waits_are_replaced, 0, 5);
-    tcase_add_test(tests, subscribers_killed_constantly_stop_nobody);
-    tcase_add_loop_test(tests, without_subscription_it_asks_and_later_listens, 0, 2);
-    tcase_add_loop_test(tests, master_that_goes_while_one_waits_is_not_missed, 0, 2);
-    tcase_add_loop_test(tests, master_that_goes_between_hand_offs_delays_few, 0, 4);
-    tcase_add_test(tests, masters_that_come_back_empty_are_queued_at_again);
-    tcase_add_loop_test(tests, user_without_right_to_channels_gets_lock, 0, 6);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(wait_faults, .timeout_s = 60)

@@ -43,7 +43,7 @@ static double requests_a_second(int64_t idle_ms)
  * when three have refused. Waiters that do not rely on being told send 5 a second and more.
  * Those who hear nothing for 1.5 s, as beside a stall, ask at once. A lock of the usual 10 s
  * that is renewed is looked at when it would be over, so earlier. */
-START_TEST(waiter_behind_holder_that_will_tell_asks_seldom)
+TEST(wait_idle, waiter_behind_holder_that_will_tell_asks_seldom)
 {
     int count = number("IDLE_NAMES", 60);
     struct waiter *waiters = calloc((size_t)count, sizeof(*waiters));
@@ -68,9 +68,8 @@ START_TEST(waiter_behind_holder_that_will_tell_asks_seldom)
     free(held);
     free(name);
 }
-END_TEST
 
-START_TEST(deaf_waiter_asks_as_ever)
+TEST(wait_idle, deaf_waiter_asks_as_ever)
 {
     struct proxy *proxy = open_with_proxy();
     int known = (int)proxy_connections(proxy);
@@ -85,15 +84,5 @@ START_TEST(deaf_waiter_asks_as_ever)
     close_all();
     proxy_stop(proxy);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("wait_idle");
-    TCase *tests = tcase_create("wait_idle");
-    tcase_set_timeout(tests, 180);
-    tcase_add_test(tests, waiter_behind_holder_that_will_tell_asks_seldom);
-    tcase_add_test(tests, deaf_waiter_asks_as_ever);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(wait_idle, .timeout_s = 180)

@@ -78,7 +78,7 @@ static bool process(redlock *client)
 
 /* ---- out of time, canceled, closed ------------------------------------------------------ */
 
-START_TEST(waiter_that_gives_up_leaves_queue)
+TEST(wait_leave, waiter_that_gives_up_leaves_queue)
 {
     open_masters(5);
     redlock_lock *held = take_everywhere(masters, one, "name");
@@ -92,9 +92,8 @@ START_TEST(waiter_that_gives_up_leaves_queue)
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(canceled_waiter_leaves_queue)
+TEST(wait_leave, canceled_waiter_leaves_queue)
 {
     struct outcome first, second;
     open_masters(5);
@@ -119,10 +118,9 @@ START_TEST(canceled_waiter_leaves_queue)
     ck_assert_int_eq(redlock_release(second.lock), 0);
     close_all();
 }
-END_TEST
 
 /* All that wait in it: none takes the other's place, and none stays behind. */
-START_TEST(client_that_is_canceled_or_closed_leaves_its_queues)
+TEST(wait_leave, client_that_is_canceled_or_closed_leaves_its_queues, .rows = 2)
 {
     struct outcome outcomes[3];
     open_masters(3);
@@ -147,7 +145,6 @@ START_TEST(client_that_is_canceled_or_closed_leaves_its_queues)
     waiter_expect_lock(&waiter, SOON_MS);
     close_all();
 }
-END_TEST
 
 /* Somebody waits, and this connection of his to each master is cut and does not come back. */
 static redlock_lock *cut_who_waits(struct proxy *ret_proxies[3], int connection)
@@ -167,7 +164,7 @@ static redlock_lock *cut_who_waits(struct proxy *ret_proxies[3], int connection)
 }
 
 /* Its entry is still in the queue when it gives up, though it would not be reached. */
-START_TEST(waiter_that_gives_up_unreachable_leaves_queue)
+TEST(wait_leave, waiter_that_gives_up_unreachable_leaves_queue)
 {
     struct proxy *proxies[3];
     redlock_lock *held = cut_who_waits(proxies, 1);
@@ -177,11 +174,10 @@ START_TEST(waiter_that_gives_up_unreachable_leaves_queue)
     close_all();
     proxies_stop(proxies, 3);
 }
-END_TEST
 
 /* The other way round: it would be reached, but can't say that it has given up before its
  * master is there again. Else the release would be handed on to nobody. */
-START_TEST(waiter_cut_off_leaves_queue_later)
+TEST(wait_leave, waiter_cut_off_leaves_queue_later)
 {
     struct proxy *proxies[3];
     redlock_lock *held = cut_who_waits(proxies, 0);
@@ -197,13 +193,12 @@ START_TEST(waiter_cut_off_leaves_queue_later)
     close_all();
     proxies_stop(proxies, 3);
 }
-END_TEST
 
 /* ---- woken, and gone -------------------------------------------------------------------- */
 
 /* The release wakes the first, which does not run; then it is canceled. Were the wake-up not
  * passed on, the second would sleep until it looks by itself. */
-START_TEST(woken_waiter_that_leaves_wakes_next)
+TEST(wait_leave, woken_waiter_that_leaves_wakes_next)
 {
     struct outcome outcome;
     open_masters(5);
@@ -225,7 +220,6 @@ START_TEST(woken_waiter_that_leaves_wakes_next)
     }
     close_all();
 }
-END_TEST
 
 static int wait_in_child(void *argument)
 {
@@ -238,7 +232,7 @@ static int wait_in_child(void *argument)
     return 0;
 }
 
-START_TEST(killed_waiter_is_skipped)
+TEST(wait_leave, killed_waiter_is_skipped)
 {
     open_masters(3);
     struct child children[3];
@@ -257,10 +251,9 @@ START_TEST(killed_waiter_is_skipped)
     waiter_expect_woken(&waiter, 2);
     close_all();
 }
-END_TEST
 
 /* It hears nothing, and the masters can't know. */
-START_TEST(stopped_waiter_delays_others_for_bounded_time)
+TEST(wait_leave, stopped_waiter_delays_others_for_bounded_time)
 {
     open_masters(3);
     redlock_lock *held = take_everywhere(masters, one, "name");
@@ -283,21 +276,5 @@ START_TEST(stopped_waiter_delays_others_for_bounded_time)
     ck_assert_int_eq(child_wait(&child, 20000), 0);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("wait_leave");
-    TCase *tests = tcase_create("wait_leave");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, waiter_that_gives_up_leaves_queue);
-    tcase_add_test(tests, canceled_waiter_leaves_queue);
-    tcase_add_loop_test(tests, client_that_is_canceled_or_closed_leaves_its_queues, 0, 2);
-    tcase_add_test(tests, waiter_that_gives_up_unreachable_leaves_queue);
-    tcase_add_test(tests, waiter_cut_off_leaves_queue_later);
-    tcase_add_test(tests, woken_waiter_that_leaves_wakes_next);
-    tcase_add_test(tests, killed_waiter_is_skipped);
-    tcase_add_test(tests, stopped_waiter_delays_others_for_bounded_time);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(wait_leave, .timeout_s = 60)

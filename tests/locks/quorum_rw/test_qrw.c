@@ -14,14 +14,13 @@ static const unsigned sizes[] = {2, 3, 5};
 
 /* ---- sharing and excluding -------------------------------------------------------------- */
 
-START_TEST(readers_share_and_writer_is_alone_on_quorum)
+TEST(shares, readers_share_and_writer_is_alone_on_quorum, .rows = 3)
 {
     readers_share_and_writer_does_not(sizes[_i]);
 }
-END_TEST
 
 /* However often and in whatever order: the lock goes with the last hold. */
-START_TEST(nested_holds_are_given_up_in_any_order)
+TEST(shares, nested_holds_are_given_up_in_any_order, .rows = 2)
 {
     static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}};
     redlock_lock *locks[3], *other = NULL;
@@ -39,10 +38,9 @@ START_TEST(nested_holds_are_given_up_in_any_order)
     }
     close_all();
 }
-END_TEST
 
 /* The writer is not among the first sixteen of those that a script looks at at once. */
-START_TEST(writer_behind_seventeen_reads_of_its_own_is_seen)
+TEST(shares, writer_behind_seventeen_reads_of_its_own_is_seen, .rows = 2)
 {
     redlock_lock *reads[17], *other = NULL;
     open_masters(_i == 0 ? 1 : 3);
@@ -59,10 +57,9 @@ START_TEST(writer_behind_seventeen_reads_of_its_own_is_seen)
     ck_assert_int_eq(redlock_release(other), 0);
     close_all();
 }
-END_TEST
 
 /* Each reader's lease is its own. */
-START_TEST(dead_readers_lease_ends_while_others_read_on)
+TEST(shares, dead_readers_lease_ends_while_others_read_on)
 {
     redlock_lock *lock = NULL;
     open_masters(3);
@@ -76,9 +73,8 @@ START_TEST(dead_readers_lease_ends_while_others_read_on)
     ck_assert_int_eq(redlock_release(write_as(two, "writer")), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(other_kinds_under_name_are_told)
+TEST(shares, other_kinds_under_name_are_told)
 {
     redlock_lock *lock = NULL;
     open_masters(3);
@@ -94,13 +90,12 @@ START_TEST(other_kinds_under_name_are_told)
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
 }
-END_TEST
 
 /* ---- from one to the other -------------------------------------------------------------- */
 
 /* What was left on one master, as by an attempt that could not be undone there yet, is no read
  * lock: it refuses, and the writer may wait for its end. */
-START_TEST(leftover_on_one_master_makes_no_reader)
+TEST(changes, leftover_on_one_master_makes_no_reader)
 {
     redlock_lock *write = NULL;
     open_masters(3);
@@ -115,11 +110,10 @@ START_TEST(leftover_on_one_master_makes_no_reader)
     ck_assert_int_eq(redlock_release(write_as(one, "me")), 0);
     close_all();
 }
-END_TEST
 
 /* Two masters have lost it, to another reader. The one that has it is no majority, but its
  * client knows that it reads. */
-START_TEST(upgrade_of_own_lock_is_refused_by_one_master_too)
+TEST(changes, upgrade_of_own_lock_is_refused_by_one_master_too)
 {
     redlock_lock *write = NULL;
     open_masters(3);
@@ -135,7 +129,6 @@ START_TEST(upgrade_of_own_lock_is_refused_by_one_master_too)
         master_do(masters, i, "DEL", NAME, (char *)NULL);
     close_all();
 }
-END_TEST
 
 /* ---- who dies --------------------------------------------------------------------------- */
 
@@ -152,7 +145,7 @@ static int read_and_die(void *argument)
     return 0;
 }
 
-START_TEST(reader_that_was_killed_costs_its_lease_and_no_more)
+TEST(killed, reader_that_was_killed_costs_its_lease_and_no_more)
 {
     open_masters(3);
     int64_t begun_ms = now_ms();
@@ -164,11 +157,10 @@ START_TEST(reader_that_was_killed_costs_its_lease_and_no_more)
     ck_assert_int_lt(waiter.back_ms - waiter.begun_ms, 1000 + PROBE_MS);
     close_all();
 }
-END_TEST
 
 /* ---- masters that are gone -------------------------------------------------------------- */
 
-START_TEST(one_master_may_be_gone)
+TEST(gone, one_master_may_be_gone, .rows = 2)
 {
     redlock_lock *lock = NULL;
     open_masters(3);
@@ -190,11 +182,10 @@ START_TEST(one_master_may_be_gone)
         master_resume(masters, 1);
     close_all();
 }
-END_TEST
 
 /* A majority still has it, so that the rest is filled in; where the majority has lost it, it is
  * lost, and whoever has it there by then stays. */
-START_TEST(names_lost_by_minority_are_filled_in)
+TEST(gone, names_lost_by_minority_are_filled_in, .rows = 2)
 {
     redlock_lock *lock = NULL;
     open_masters(3);
@@ -213,32 +204,8 @@ START_TEST(names_lost_by_minority_are_filled_in)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("qrw");
-    TCase *shares = tcase_create("shares");
-    tcase_set_timeout(shares, 60);
-    tcase_add_loop_test(shares, readers_share_and_writer_is_alone_on_quorum, 0, 3);
-    tcase_add_loop_test(shares, nested_holds_are_given_up_in_any_order, 0, 2);
-    tcase_add_loop_test(shares, writer_behind_seventeen_reads_of_its_own_is_seen, 0, 2);
-    tcase_add_test(shares, dead_readers_lease_ends_while_others_read_on);
-    tcase_add_test(shares, other_kinds_under_name_are_told);
-    suite_add_tcase(suite, shares);
-    TCase *changes = tcase_create("changes");
-    tcase_set_timeout(changes, 60);
-    tcase_add_test(changes, leftover_on_one_master_makes_no_reader);
-    tcase_add_test(changes, upgrade_of_own_lock_is_refused_by_one_master_too);
-    suite_add_tcase(suite, changes);
-    TCase *killed = tcase_create("killed");
-    tcase_set_timeout(killed, 60);
-    tcase_add_test(killed, reader_that_was_killed_costs_its_lease_and_no_more);
-    suite_add_tcase(suite, killed);
-    TCase *gone = tcase_create("gone");
-    tcase_set_timeout(gone, 60);
-    tcase_add_loop_test(gone, one_master_may_be_gone, 0, 2);
-    tcase_add_loop_test(gone, names_lost_by_minority_are_filled_in, 0, 2);
-    suite_add_tcase(suite, gone);
-    return suite_run(suite);
-}
+CASE(shares, .timeout_s = 60)
+CASE(changes, .timeout_s = 60)
+CASE(killed, .timeout_s = 60)
+CASE(gone, .timeout_s = 60)

@@ -105,15 +105,14 @@ static bool done(unsigned long reads, unsigned long writes)
     return atomic_load(&guarded.reads) >= reads && atomic_load(&guarded.writes) >= writes;
 }
 
-START_TEST(g87_reader_and_writer_race_on_quorum_and_never_both_win)
+TEST(crowds, g87_reader_and_writer_race_on_quorum_and_never_both_win)
 {
     begin(3, CROWD / 2, 0);
     ck_assert(wait_until(done(300, 300), 3 * MOMENT_MS));
     end();
 }
-END_TEST
 
-START_TEST(no_update_is_lost_while_masters_go_and_come)
+TEST(crowds, no_update_is_lost_while_masters_go_and_come)
 {
     begin(5, CROWD / 3, 1);
     ck_assert(wait_until(done(50, 50), 3 * MOMENT_MS));
@@ -126,36 +125,22 @@ START_TEST(no_update_is_lost_while_masters_go_and_come)
     master_resume(masters, 0);
     end();
 }
-END_TEST
 
 /* There is always somebody who reads, were it not for the writer that waits. */
-START_TEST(g86_stream_of_readers_does_not_starve_writer)
+TEST(crowds, g86_stream_of_readers_does_not_starve_writer)
 {
     begin(3, 1, 20);
     ck_assert(wait_until(done(100, 20), 3 * MOMENT_MS));
     ck_assert_uint_ge(crowd[0].holds, 20);
     end();
 }
-END_TEST
 
 /* There is always a writer that comes back at once. */
-START_TEST(stream_of_writers_does_not_starve_reader)
+TEST(crowds, stream_of_writers_does_not_starve_reader)
 {
     begin(3, CROWD - 1, 1);
     ck_assert(wait_until(done(20, 100), 3 * MOMENT_MS));
     end();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("qrw_contend");
-    TCase *tcase = tcase_create("crowds");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, g87_reader_and_writer_race_on_quorum_and_never_both_win);
-    tcase_add_test(tcase, no_update_is_lost_while_masters_go_and_come);
-    tcase_add_test(tcase, g86_stream_of_readers_does_not_starve_writer);
-    tcase_add_test(tcase, stream_of_writers_does_not_starve_reader);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(crowds, .timeout_s = 120)

@@ -357,7 +357,7 @@ static void expect_no_dull_life(const struct world *world)
     ck_assert_uint_gt(world->others, least);
 }
 
-START_TEST(scripts_agree_with_model_of_readers_and_writers)
+TEST(model, scripts_agree_with_model_of_readers_and_writers)
 {
     static struct world world;
     unsigned long operations = setting("REDLOCK_TEST_OPERATIONS", OPERATIONS);
@@ -383,15 +383,11 @@ START_TEST(scripts_agree_with_model_of_readers_and_writers)
     talk_close(&world.ear);
     masters_stop(world.masters);
 }
-END_TEST
+
+CASE(model, .timeout_s = 60)
 
 int main(void)
 {
-    Suite *suite = suite_create("qrw_model");
-    TCase *tcase = tcase_create("model");
-    double operations = (double)setting("REDLOCK_TEST_OPERATIONS", OPERATIONS);
-    tcase_set_timeout(tcase, 60 + operations / 500);
-    tcase_add_test(tcase, scripts_agree_with_model_of_readers_and_writers);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
+    model_case.timeout_s += (double)setting("REDLOCK_TEST_OPERATIONS", OPERATIONS) / 500;
+    return suite_main();
 }

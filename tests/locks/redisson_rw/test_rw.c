@@ -15,14 +15,13 @@ static const unsigned sizes[] = {1, 3};
 
 /* ---- sharing and excluding -------------------------------------------------------------- */
 
-START_TEST(readers_share_and_writer_is_alone)
+TEST(rw, readers_share_and_writer_is_alone)
 {
     readers_share_and_writer_does_not(1);
 }
-END_TEST
 
 /* A thread is an owner, and so is a name that a caller gives. */
-START_TEST(threads_are_owners_where_none_is_named)
+TEST(rw, threads_are_owners_where_none_is_named)
 {
     redlock_lock *lock = NULL;
     open_masters(1);
@@ -37,9 +36,8 @@ START_TEST(threads_are_owners_where_none_is_named)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(b25_nested_leases_neither_cut_nor_add_up)
+TEST(rw, b25_nested_leases_neither_cut_nor_add_up, .rows = 2)
 {
     bool write = _i;
     open_masters(1);
@@ -58,9 +56,8 @@ START_TEST(b25_nested_leases_neither_cut_nor_add_up)
     ck_assert_int_eq(redlock_release(outer), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(holds_are_given_up_in_any_order)
+TEST(rw, holds_are_given_up_in_any_order, .rows = 2)
 {
     static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}};
     redlock_lock *locks[3], *other = NULL;
@@ -78,10 +75,9 @@ START_TEST(holds_are_given_up_in_any_order)
     }
     close_all();
 }
-END_TEST
 
 /* A reader's lease is its own: who died is not kept alive by those who read on. */
-START_TEST(dead_readers_lease_ends_while_others_read_on)
+TEST(rw, dead_readers_lease_ends_while_others_read_on)
 {
     open_masters(1);
     char text[REDLOCK_HANDLE_MAX];
@@ -97,10 +93,9 @@ START_TEST(dead_readers_lease_ends_while_others_read_on)
     ck_assert_int_lt(waiter.back_ms - released_ms, PROBE_MS);
     close_all();
 }
-END_TEST
 
 /* And who has the longest one has the lock for so long, whoever else goes. */
-START_TEST(long_lease_outlasts_others)
+TEST(rw, long_lease_outlasts_others)
 {
     open_masters(1);
     redlock_lock *longer = rw_take_for(one, false, "longer", 20000);
@@ -113,11 +108,10 @@ START_TEST(long_lease_outlasts_others)
     ck_assert_int_eq(redlock_release(shorter), 0);
     close_all();
 }
-END_TEST
 
 /* ---- from one to the other -------------------------------------------------------------- */
 
-START_TEST(g82_readers_come_at_once_when_writer_reads_on)
+TEST(rw, g82_readers_come_at_once_when_writer_reads_on, .rows = 2)
 {
     redlock_lock *lock = NULL;
     open_masters(sizes[_i]);
@@ -136,10 +130,9 @@ START_TEST(g82_readers_come_at_once_when_writer_reads_on)
     ck_assert_int_eq(redlock_release(write_as(two, "other")), 0);
     close_all();
 }
-END_TEST
 
 /* Also among others, with a wait that would never end. */
-START_TEST(g83_reader_that_wants_to_write_is_told_so_at_once)
+TEST(rw, g83_reader_that_wants_to_write_is_told_so_at_once, .rows = 2)
 {
     redlock_lock *write = NULL;
     open_masters(sizes[_i]);
@@ -159,7 +152,6 @@ START_TEST(g83_reader_that_wants_to_write_is_told_so_at_once)
     ck_assert_int_eq(redlock_release(write_as(one, NULL)), 0);
     close_all();
 }
-END_TEST
 
 static redlock_lock_info ask(const char *owner)
 {
@@ -169,7 +161,7 @@ static redlock_lock_info ask(const char *owner)
 }
 
 /* Of an owner who reads and writes, and of one whose lease has run out while others read on. */
-START_TEST(d60_holder_is_told_and_former_holder_is_not)
+TEST(rw, d60_holder_is_told_and_former_holder_is_not)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_masters(1);
@@ -191,11 +183,10 @@ START_TEST(d60_holder_is_told_and_former_holder_is_not)
     ck_assert(!ask("owner").held);
     close_all();
 }
-END_TEST
 
 /* What a thread of Redisson's has that is the same owner is not ours to give up, nor the other
  * way round: it counts, and has no lease. */
-START_TEST(peer_that_is_same_owner_keeps_its_own)
+TEST(rw, peer_that_is_same_owner_keeps_its_own)
 {
     redlock_lock *other = NULL;
     open_masters(1);
@@ -215,12 +206,11 @@ START_TEST(peer_that_is_same_owner_keeps_its_own)
     ck_assert_int_eq(redlock_release(write_as(two, "other")), 0);
     close_all();
 }
-END_TEST
 
 /* ---- what others do to it --------------------------------------------------------------- */
 
 /* A peer's reader that renews the lock cuts leases above its own: so there are none. */
-START_TEST(reader_asks_for_30_s_at_most)
+TEST(rw, reader_asks_for_30_s_at_most)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -241,7 +231,6 @@ START_TEST(reader_asks_for_30_s_at_most)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 static void count_loss(void *context, redlock_lock *lock)
 {
@@ -250,7 +239,7 @@ static void count_loss(void *context, redlock_lock *lock)
 }
 
 /* A peer with a shorter watchdog cut the lock; it ran out before the lease did. */
-START_TEST(lock_that_peer_cut_is_lost_at_next_renewal)
+TEST(rw, lock_that_peer_cut_is_lost_at_next_renewal, .rows = 2)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -270,9 +259,8 @@ START_TEST(lock_that_peer_cut_is_lost_at_next_renewal)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_all();
 }
-END_TEST
 
-START_TEST(foreign_key_of_that_name_is_left_alone)
+TEST(rw, foreign_key_of_that_name_is_left_alone)
 {
     static const char *const data[][4] = {{"SET", "x"},
                                           {"HSET", "owner", "1"},
@@ -293,26 +281,5 @@ START_TEST(foreign_key_of_that_name_is_left_alone)
     }
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("rw");
-    TCase *tcase = tcase_create("rw");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, readers_share_and_writer_is_alone);
-    tcase_add_test(tcase, threads_are_owners_where_none_is_named);
-    tcase_add_loop_test(tcase, b25_nested_leases_neither_cut_nor_add_up, 0, 2);
-    tcase_add_loop_test(tcase, holds_are_given_up_in_any_order, 0, 2);
-    tcase_add_test(tcase, dead_readers_lease_ends_while_others_read_on);
-    tcase_add_test(tcase, long_lease_outlasts_others);
-    tcase_add_loop_test(tcase, g82_readers_come_at_once_when_writer_reads_on, 0, 2);
-    tcase_add_loop_test(tcase, g83_reader_that_wants_to_write_is_told_so_at_once, 0, 2);
-    tcase_add_test(tcase, d60_holder_is_told_and_former_holder_is_not);
-    tcase_add_test(tcase, peer_that_is_same_owner_keeps_its_own);
-    tcase_add_test(tcase, reader_asks_for_30_s_at_most);
-    tcase_add_loop_test(tcase, lock_that_peer_cut_is_lost_at_next_renewal, 0, 2);
-    tcase_add_test(tcase, foreign_key_of_that_name_is_left_alone);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(rw, .timeout_s = 60)

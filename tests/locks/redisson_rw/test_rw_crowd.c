@@ -142,7 +142,7 @@ static int process(void *argument)
     return 0;
 }
 
-START_TEST(no_update_is_lost_between_processes)
+TEST(rw_crowd, no_update_is_lost_between_processes, .rows = 2)
 {
     struct child children[PROCESSES];
     begin_crowd();
@@ -157,7 +157,6 @@ START_TEST(no_update_is_lost_between_processes)
     ck_assert_int_gt(atomic_load(&guarded->together), 0);
     end_crowd();
 }
-END_TEST
 
 /* ---- nobody starves --------------------------------------------------------------------- */
 
@@ -165,7 +164,7 @@ enum { READERS = 8, WRITES = 20, HOLD_MS = 5 };
 
 /* Counted in holds and not in time: how often do others begin to read while a writer waits? It
  * is once each at most, but for what is on its way, and for threads that don't get to run. */
-START_TEST(g86_stream_of_readers_lets_writer_in)
+TEST(rw_crowd, g86_stream_of_readers_lets_writer_in)
 {
     struct one readers[READERS];
     long passed = 0;
@@ -190,11 +189,10 @@ START_TEST(g86_stream_of_readers_lets_writer_in)
     printf("%ld reads were begun while %d writes waited\n", passed, WRITES);
     end_crowd();
 }
-END_TEST
 
 /* Writers who keep coming do not starve readers either: when one is done it is the turn of the
  * readers who wait, whoever else is there. Counted in holds again. */
-START_TEST(stream_of_writers_lets_readers_in)
+TEST(rw_crowd, stream_of_writers_lets_readers_in)
 {
     enum { WRITERS = 4, READS = 20 };
     struct one writers[WRITERS];
@@ -219,10 +217,9 @@ START_TEST(stream_of_writers_lets_readers_in)
     printf("%ld writes were done while %d reads waited\n", passed, READS);
     end_crowd();
 }
-END_TEST
 
 /* A reader may read once more though a writer of its own client waits behind it. */
-START_TEST(threads_of_one_client_do_not_wait_for_each_other)
+TEST(rw_crowd, threads_of_one_client_do_not_wait_for_each_other)
 {
     struct one crowd[CROWD_MAX];
     begin_crowd();
@@ -234,17 +231,5 @@ START_TEST(threads_of_one_client_do_not_wait_for_each_other)
     ck_assert_int_gt(atomic_load(&guarded->together), 0);
     end_crowd();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("rw_crowd");
-    TCase *tcase = tcase_create("rw_crowd");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, no_update_is_lost_between_processes, 0, 2);
-    tcase_add_test(tcase, g86_stream_of_readers_lets_writer_in);
-    tcase_add_test(tcase, stream_of_writers_lets_readers_in);
-    tcase_add_test(tcase, threads_of_one_client_do_not_wait_for_each_other);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(rw_crowd, .timeout_s = 120)

@@ -15,7 +15,7 @@ static const unsigned sizes[] = {1, 3};
 
 /* ---- writers who wait ------------------------------------------------------------------- */
 
-START_TEST(waiting_writer_keeps_new_readers_out)
+TEST(rw_wait, waiting_writer_keeps_new_readers_out, .rows = 2)
 {
     static struct waiter reader;
     redlock_lock *lock = NULL, *nested = NULL;
@@ -37,9 +37,8 @@ START_TEST(waiting_writer_keeps_new_readers_out)
     waiter_expect_lock(&reader, MOMENT_MS);
     close_all();
 }
-END_TEST
 
-START_TEST(leaving_writer_lets_readers_in_at_once)
+TEST(rw_wait, leaving_writer_lets_readers_in_at_once, .rows = 2)
 {
     static struct waiter reader;
     open_masters(sizes[_i]);
@@ -55,7 +54,6 @@ START_TEST(leaving_writer_lets_readers_in_at_once)
     ck_assert_int_eq(redlock_release(read), 0);
     close_all();
 }
-END_TEST
 
 static int wait_to_write(void *argument)
 {
@@ -65,7 +63,7 @@ static int wait_to_write(void *argument)
     return client_try_as(client, NAME, REDLOCK_WRITE, "writer", -1, &lock);
 }
 
-START_TEST(g89_mark_of_dead_writer_runs_out)
+TEST(rw_wait, g89_mark_of_dead_writer_runs_out, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *read = everywhere(read_as(one, "early"), 1);
@@ -82,12 +80,11 @@ START_TEST(g89_mark_of_dead_writer_runs_out)
     ck_assert_int_eq(redlock_release(read), 0);
     close_all();
 }
-END_TEST
 
 /* ---- waking ----------------------------------------------------------------------------- */
 
 /* Those of several clients, and several of one; all of them have it at one time. */
-START_TEST(e67_writers_release_lets_all_readers_in)
+TEST(rw_wait, e67_writers_release_lets_all_readers_in)
 {
     static struct waiter readers[READERS];
     redlock *clients[READERS / 2];
@@ -112,11 +109,10 @@ START_TEST(e67_writers_release_lets_all_readers_in)
         redlock_close(clients[i]);
     close_all();
 }
-END_TEST
 
 /* Its lease ran out, and another has the lock by now: that one keeps it, and nobody is woken.
  */
-START_TEST(g90_release_by_former_holder_wakes_nobody)
+TEST(rw_wait, g90_release_by_former_holder_wakes_nobody, .rows = 2)
 {
     bool write = _i;
     open_masters(1);
@@ -138,18 +134,5 @@ START_TEST(g90_release_by_former_holder_wakes_nobody)
     waiter_expect_lock(&waiter, MOMENT_MS);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("rw_wait");
-    TCase *tcase = tcase_create("rw_wait");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, waiting_writer_keeps_new_readers_out, 0, 2);
-    tcase_add_loop_test(tcase, leaving_writer_lets_readers_in_at_once, 0, 2);
-    tcase_add_loop_test(tcase, g89_mark_of_dead_writer_runs_out, 0, 2);
-    tcase_add_test(tcase, e67_writers_release_lets_all_readers_in);
-    tcase_add_loop_test(tcase, g90_release_by_former_holder_wakes_nobody, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(rw_wait, .timeout_s = 60)

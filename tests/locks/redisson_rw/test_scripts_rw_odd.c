@@ -96,7 +96,7 @@ static const char *const no_counts[] = {"2000000", "10000", "1e9", "0x7fffffff",
 enum { NO_COUNTS = sizeof(no_counts) / sizeof(no_counts[0]) };
 
 /* Also where the hash has so many fields that not all are looked at. */
-START_TEST(field_that_is_no_count_is_left_alone)
+TEST(odd, field_that_is_no_count_is_left_alone, .rows = NO_COUNTS)
 {
     static const char *const fields[] = {"alice", "alice:write", "bob"};
     for (unsigned i = 0; i < 12; i++) {
@@ -116,10 +116,9 @@ START_TEST(field_that_is_no_count_is_left_alone)
         try_all_verbs(field, no_counts[_i]);
     }
 }
-END_TEST
 
 /* Somebody else's, where the hash is believed to be a lock: its counts are not gone through. */
-START_TEST(release_beside_great_counts_is_quick)
+TEST(odd, release_beside_great_counts_is_quick, .rows = 3)
 {
     static const char *const greatest[] = {"9999", "2000000", "1e9"};
     char field[16];
@@ -139,10 +138,9 @@ START_TEST(release_beside_great_counts_is_quick)
     expect_hash("other-0", greatest[_i], true);
     ck_assert_int_gt(talk_do(&talk, "PTTL", LOCK, (char *)NULL).number, 50000);
 }
-END_TEST
 
 /* No owner gets more holds than scripts will look at. */
-START_TEST(owner_at_count_limit_is_refused)
+TEST(odd, owner_at_count_limit_is_refused, .rows = 2)
 {
     bool write = rows[_i] == RL_ROW_WRITE;
     const char *field = write ? "alice:write" : "alice";
@@ -163,10 +161,9 @@ START_TEST(owner_at_count_limit_is_refused)
     ck_assert_int_eq(done(&talk, rows[_i], RL_ACQUIRE, "alice", 1), 0);
     expect_hash(field, "9999", true);
 }
-END_TEST
 
 /* A reader waits for the writer who gives it up and must not say whose turn it is. */
-START_TEST(release_is_done_where_nobody_may_have_turn)
+TEST(odd, release_is_done_where_nobody_may_have_turn, .rows = 6)
 {
     static const char *const mute[][4] = {
         {"~*", "&*", "-sadd"},   {"~*", "&*", "-scard"},     {"~*", "&*", "-pexpire"},
@@ -187,10 +184,9 @@ START_TEST(release_is_done_where_nobody_may_have_turn)
     ck_assert_int_gt(talk_do(&talk, "PTTL", READERS, (char *)NULL).number, 0);
     talk_close(&restricted);
 }
-END_TEST
 
 /* Its turn is over when it comes: what it may not do then does not undo that it came. */
-START_TEST(reader_without_right_to_end_its_turn_comes)
+TEST(odd, reader_without_right_to_end_its_turn_comes, .rows = 3)
 {
     static const char *const mute[][4] = {
         {"~*", "&*", "-scard"}, {"~*", "&*", "-srem"}, {"~*", "&*", "-sismember"}};
@@ -203,20 +199,7 @@ START_TEST(reader_without_right_to_end_its_turn_comes)
     expect_hash("bob", "1", true);
     talk_close(&restricted);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("scripts_rw_odd");
-    TCase *tcase = tcase_create("odd");
-    tcase_add_unchecked_fixture(tcase, scripts_start, scripts_stop);
-    tcase_add_checked_fixture(tcase, scripts_begin, scripts_end);
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, field_that_is_no_count_is_left_alone, 0, NO_COUNTS);
-    tcase_add_loop_test(tcase, release_beside_great_counts_is_quick, 0, 3);
-    tcase_add_loop_test(tcase, owner_at_count_limit_is_refused, 0, 2);
-    tcase_add_loop_test(tcase, release_is_done_where_nobody_may_have_turn, 0, 6);
-    tcase_add_loop_test(tcase, reader_without_right_to_end_its_turn_comes, 0, 3);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(odd,
+     .set_up_once = scripts_start, .tear_down_once = scripts_stop, .set_up = scripts_begin,
+     .tear_down = scripts_end, .timeout_s = 60)

@@ -12,7 +12,7 @@
 
 /* ---- counting --------------------------------------------------------------------------- */
 
-START_TEST(d58_lock_taken_three_times_is_free_after_three_releases)
+TEST(in_use, d58_lock_taken_three_times_is_free_after_three_releases, .rows = 2)
 {
     redlock_lock *lock[3];
     open_masters(sizes[_i]);
@@ -29,9 +29,8 @@ START_TEST(d58_lock_taken_three_times_is_free_after_three_releases)
     ck_assert_int_eq(try_once(two, NULL), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(holds_end_in_any_order)
+TEST(in_use, holds_end_in_any_order, .rows = 2)
 {
     static const int orders[][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {1, 2, 0}, {0, 2, 1}};
     open_masters(sizes[_i]);
@@ -48,9 +47,8 @@ START_TEST(holds_end_in_any_order)
     }
     close_all();
 }
-END_TEST
 
-START_TEST(c55_second_release_of_hold_takes_no_other)
+TEST(in_use, c55_second_release_of_hold_takes_no_other, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
@@ -62,11 +60,10 @@ START_TEST(c55_second_release_of_hold_takes_no_other)
     ck_assert_int_eq(redlock_release(outer), 0);
     close_all();
 }
-END_TEST
 
 /* A server that answers too late has taken the lock all the same: it is told to give it back,
  * and that takes nothing from whoever has it by then. */
-START_TEST(grant_that_comes_too_late_is_not_counted)
+TEST(in_use, grant_that_comes_too_late_is_not_counted, .rows = 2)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
@@ -88,11 +85,10 @@ START_TEST(grant_that_comes_too_late_is_not_counted)
     count_becomes(0);
     close_all();
 }
-END_TEST
 
 /* ---- leases ----------------------------------------------------------------------------- */
 
-START_TEST(b25_nested_lease_never_shortens_nor_adds_up)
+TEST(in_use, b25_nested_lease_never_shortens_nor_adds_up, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 10000);
@@ -118,9 +114,8 @@ START_TEST(b25_nested_lease_never_shortens_nor_adds_up)
     ck_assert_int_eq(redlock_release(outer), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(each_hold_is_extended_by_itself)
+TEST(in_use, each_hold_is_extended_by_itself, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 3000), *inner = take_for(one, NULL, 3000);
@@ -134,9 +129,8 @@ START_TEST(each_hold_is_extended_by_itself)
     ck_assert_int_eq(redlock_release(inner), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(d61_lease_that_ends_two_deep_ends_both)
+TEST(in_use, d61_lease_that_ends_two_deep_ends_both, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 1200), *inner = take_for(one, NULL, 1500);
@@ -154,10 +148,9 @@ START_TEST(d61_lease_that_ends_two_deep_ends_both)
     ck_assert_int_eq(redlock_release(again), 0);
     close_all();
 }
-END_TEST
 
 /* The inner one keeps the keys alive, and its count goes when both are given back. */
-START_TEST(outer_hold_that_ran_out_leaves_nothing_behind)
+TEST(in_use, outer_hold_that_ran_out_leaves_nothing_behind, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 1200), *inner = take(one, NULL);
@@ -171,7 +164,6 @@ START_TEST(outer_hold_that_ran_out_leaves_nothing_behind)
     count_becomes(0);
     close_all();
 }
-END_TEST
 
 /* ---- names and scripts ------------------------------------------------------------------ */
 
@@ -198,7 +190,7 @@ static void take_and_release(const void *name, size_t len)
     ck_assert_int_eq(redlock_release(other), 0);
 }
 
-START_TEST(i101_names_are_bytes)
+TEST(in_use, i101_names_are_bytes, .rows = 2)
 {
     static char longest[REDLOCK_NAME_MAX];
     static const struct {
@@ -216,10 +208,9 @@ START_TEST(i101_names_are_bytes)
     take_and_release(longest, sizeof(longest));
     close_all();
 }
-END_TEST
 
 /* A master that had to be told a script again may be late, and then it is one grant fewer. */
-START_TEST(i102_scripts_that_were_flushed_are_sent_again)
+TEST(in_use, i102_scripts_that_were_flushed_are_sent_again, .rows = 2)
 {
     redlock_lock *lock[3];
     open_masters(sizes[_i]);
@@ -244,23 +235,5 @@ START_TEST(i102_scripts_that_were_flushed_are_sent_again)
     count_becomes(0);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("reentrant");
-    TCase *tcase = tcase_create("in_use");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, d58_lock_taken_three_times_is_free_after_three_releases, 0, 2);
-    tcase_add_loop_test(tcase, holds_end_in_any_order, 0, 2);
-    tcase_add_loop_test(tcase, c55_second_release_of_hold_takes_no_other, 0, 2);
-    tcase_add_loop_test(tcase, grant_that_comes_too_late_is_not_counted, 0, 2);
-    tcase_add_loop_test(tcase, b25_nested_lease_never_shortens_nor_adds_up, 0, 2);
-    tcase_add_loop_test(tcase, each_hold_is_extended_by_itself, 0, 2);
-    tcase_add_loop_test(tcase, d61_lease_that_ends_two_deep_ends_both, 0, 2);
-    tcase_add_loop_test(tcase, outer_hold_that_ran_out_leaves_nothing_behind, 0, 2);
-    tcase_add_loop_test(tcase, i101_names_are_bytes, 0, 2);
-    tcase_add_loop_test(tcase, i102_scripts_that_were_flushed_are_sent_again, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(in_use, .timeout_s = 60)

@@ -28,7 +28,7 @@ static int64_t count(void)
     return talk_do(&talk_here, "SCARD", "k:redlock:holds", (char *)NULL).number;
 }
 
-START_TEST(release_is_done_where_it_cannot_be_told)
+TEST(denied, release_is_done_where_it_cannot_be_told, .rows = 3)
 {
     static const char *const rules[][4] = {
         {"~*", "resetchannels"},
@@ -56,10 +56,9 @@ START_TEST(release_is_done_where_it_cannot_be_told)
     talk_close(&ear);
     talk_close(&restricted);
 }
-END_TEST
 
 /* Half a right is none: an error for all, whether there is a lock or not. */
-START_TEST(denied_command_is_error_and_changes_nothing)
+TEST(denied, denied_command_is_error_and_changes_nothing, .rows = 4)
 {
     static const char *const rules[][5] = {
         {"~k", "~redisson*", "&*"}, /* not the tokens */
@@ -86,16 +85,5 @@ START_TEST(denied_command_is_error_and_changes_nothing)
     }
     talk_close(&restricted);
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("reentrant_denied");
-    TCase *tcase = tcase_create("denied");
-    tcase_set_timeout(tcase, 30);
-    talk_fixtures(tcase);
-    tcase_add_loop_test(tcase, release_is_done_where_it_cannot_be_told, 0, 3);
-    tcase_add_loop_test(tcase, denied_command_is_error_and_changes_nothing, 0, 4);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(denied, TALK_FIXTURES, .timeout_s = 30)

@@ -21,7 +21,7 @@ static redlock_lock *take_renewed(redlock *client, int64_t ttl_ms, struct told *
     return lock;
 }
 
-START_TEST(nested_holds_are_renewed_until_last_is_released)
+TEST(lost, nested_holds_are_renewed_until_last_is_released, .rows = 2)
 {
     struct told lost[2] = {{.calls = 0}, {.calls = 0}};
     open_masters(sizes[_i]);
@@ -41,9 +41,8 @@ START_TEST(nested_holds_are_renewed_until_last_is_released)
     ck_assert_int_eq(lost[0].calls + lost[1].calls, 0);
     close_all();
 }
-END_TEST
 
-START_TEST(b37_lost_lock_is_taken_anew_by_same_thread)
+TEST(lost, b37_lost_lock_is_taken_anew_by_same_thread, .rows = 2)
 {
     struct told lost[2] = {{.calls = 0}, {.calls = 0}};
     open_masters(sizes[_i]);
@@ -66,10 +65,9 @@ START_TEST(b37_lost_lock_is_taken_anew_by_same_thread)
     ck_assert_int_eq(lost[1].calls, 0);
     close_all();
 }
-END_TEST
 
 /* Somebody else has it, and the stale tokens of ours say nothing. */
-START_TEST(hold_whose_lock_is_anothers_is_lost)
+TEST(lost, hold_whose_lock_is_anothers_is_lost, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *lost = take(one, NULL);
@@ -90,13 +88,12 @@ START_TEST(hold_whose_lock_is_anothers_is_lost)
     }
     close_all();
 }
-END_TEST
 
 /* ---- releases --------------------------------------------------------------------------- */
 
 /* The next lock() asks the masters anew: no memory of this process says that it has it still.
  */
-START_TEST(c50_release_that_nobody_answered_leaves_no_hold)
+TEST(lost, c50_release_that_nobody_answered_leaves_no_hold, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *lock = take_for(one, NULL, 5000);
@@ -116,9 +113,8 @@ START_TEST(c50_release_that_nobody_answered_leaves_no_hold)
     count_becomes(0);
     close_all();
 }
-END_TEST
 
-START_TEST(c51_release_waits_for_no_silent_master)
+TEST(lost, c51_release_waits_for_no_silent_master)
 {
     open_masters(3);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
@@ -134,18 +130,5 @@ START_TEST(c51_release_waits_for_no_silent_master)
     ck_assert(wait_until((client_ready(one), count_at(1) == 0), 10000));
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("reentrant_lost");
-    TCase *tcase = tcase_create("lost");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, nested_holds_are_renewed_until_last_is_released, 0, 2);
-    tcase_add_loop_test(tcase, b37_lost_lock_is_taken_anew_by_same_thread, 0, 2);
-    tcase_add_loop_test(tcase, hold_whose_lock_is_anothers_is_lost, 0, 2);
-    tcase_add_loop_test(tcase, c50_release_that_nobody_answered_leaves_no_hold, 0, 2);
-    tcase_add_test(tcase, c51_release_waits_for_no_silent_master);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(lost, .timeout_s = 60)

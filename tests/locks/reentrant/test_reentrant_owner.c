@@ -65,7 +65,7 @@ static int note_in_child(void *argument)
 }
 
 /* Threads of one client, another client, a forked child with one of its own, the same again. */
-START_TEST(d59_threads_clients_and_processes_are_owners_of_their_own)
+TEST(owners, d59_threads_clients_and_processes_are_owners_of_their_own, .rows = 2)
 {
     char owner[5][256];
     pthread_t thread;
@@ -91,7 +91,6 @@ START_TEST(d59_threads_clients_and_processes_are_owners_of_their_own)
     ck_assert_str_eq(owner[4], owner[0]);
     close_all();
 }
-END_TEST
 
 static void *refused_in_thread(void *client)
 {
@@ -99,7 +98,7 @@ static void *refused_in_thread(void *client)
     return NULL;
 }
 
-START_TEST(another_thread_is_refused)
+TEST(owners, another_thread_is_refused, .rows = 2)
 {
     pthread_t thread;
     open_masters(sizes[_i]);
@@ -112,7 +111,6 @@ START_TEST(another_thread_is_refused)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 static void *release_in_thread(void *lock)
 {
@@ -121,7 +119,7 @@ static void *release_in_thread(void *lock)
 }
 
 /* The owner is who took it: the handle is all that is needed to give it back. */
-START_TEST(hold_is_released_by_any_owner_of_its_handle)
+TEST(owners, hold_is_released_by_any_owner_of_its_handle, .rows = 2)
 {
     pthread_t thread;
     open_masters(sizes[_i]);
@@ -133,10 +131,9 @@ START_TEST(hold_is_released_by_any_owner_of_its_handle)
     pthread_join(thread, NULL);
     close_all();
 }
-END_TEST
 
 /* A job that goes from one process to another: the second takes it before the first lets go. */
-START_TEST(d59_named_owner_is_one_across_processes)
+TEST(owners, d59_named_owner_is_one_across_processes, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *first = take(one, "job 7%s");
@@ -152,9 +149,8 @@ START_TEST(d59_named_owner_is_one_across_processes)
     ck_assert_int_eq(redlock_release(second), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(owner_that_cannot_be_is_refused)
+TEST(owners, owner_that_cannot_be_is_refused)
 {
     char longest[130];
     redlock_lock *lock = NULL;
@@ -171,12 +167,11 @@ START_TEST(owner_that_cannot_be_is_refused)
     ck_assert_int_eq(try_once(one, longest), 0);
     close_all();
 }
-END_TEST
 
 /* ---- waiting ---------------------------------------------------------------------------- */
 
 /* Its own client's waiters wait for it: it must not wait for them. */
-START_TEST(nested_try_does_not_queue_behind_waiters)
+TEST(owners, nested_try_does_not_queue_behind_waiters, .rows = 2)
 {
     struct waiter threads[3];
     open_masters(sizes[_i]);
@@ -193,10 +188,9 @@ START_TEST(nested_try_does_not_queue_behind_waiters)
         waiter_expect_lock(&threads[i], 20000);
     close_all();
 }
-END_TEST
 
 /* What it had before has run out: it waits as others do. */
-START_TEST(owner_of_expired_lock_queues)
+TEST(owners, owner_of_expired_lock_queues)
 {
     enum { TTL_MS = 300 };
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -216,11 +210,10 @@ START_TEST(owner_of_expired_lock_queues)
     ck_assert_int_eq(redlock_release(expired), REDLOCK_EEXPIRED);
     close_all();
 }
-END_TEST
 
 /* A nested try is not queued where it is refused for a moment: one master has another's key,
  * and one says nothing. */
-START_TEST(refused_nested_try_does_not_queue_either)
+TEST(owners, refused_nested_try_does_not_queue_either)
 {
     enum { SILENT_MS = 700, WAIT_MS = 6000, TTL_MS = 300 };
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -245,10 +238,9 @@ START_TEST(refused_nested_try_does_not_queue_either)
     waiter_expect_lock(&waiter, 10000);
     close_all();
 }
-END_TEST
 
 /* Not while a hold is left. */
-START_TEST(only_last_release_lets_others_in)
+TEST(owners, only_last_release_lets_others_in, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
@@ -261,10 +253,9 @@ START_TEST(only_last_release_lets_others_in)
     waiter_expect_lock(&waiter, 10000);
     close_all();
 }
-END_TEST
 
 /* Those who wait under one name follow each other in at once. */
-START_TEST(waiters_of_one_owner_have_it_together)
+TEST(owners, waiters_of_one_owner_have_it_together, .rows = 2)
 {
     struct waiter threads[3];
     open_masters(sizes[_i]);
@@ -284,10 +275,9 @@ START_TEST(waiters_of_one_owner_have_it_together)
     }
     close_all();
 }
-END_TEST
 
 /* And the holds that were there, nested or not, are lost. */
-START_TEST(c56_forced_release_wakes_waiters)
+TEST(owners, c56_forced_release_wakes_waiters, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
@@ -304,7 +294,6 @@ START_TEST(c56_forced_release_wakes_waiters)
     waiter_expect_lock(&waiter, 10000);
     close_all();
 }
-END_TEST
 
 /* ---- an event loop ---------------------------------------------------------------------- */
 
@@ -318,7 +307,7 @@ static void try_in_loop(const char *owner, int64_t wait_ms, struct told *told)
     ck_assert_int_eq(redlock_try_async_n(one, "name", 4, &options, told_done, told, NULL), 0);
 }
 
-START_TEST(loops_thread_is_one_owner_and_its_coroutines_are_named)
+TEST(owners, loops_thread_is_one_owner_and_its_coroutines_are_named, .rows = 2)
 {
     struct told outer = {.calls = 0}, inner = {.calls = 0}, named = {.calls = 0};
     struct told released = {.calls = 0};
@@ -345,7 +334,6 @@ START_TEST(loops_thread_is_one_owner_and_its_coroutines_are_named)
     ck_assert(turn_until(one, masters_with(masters, "name") == 0, 5000));
     close_all();
 }
-END_TEST
 
 /* ---- however many ----------------------------------------------------------------------- */
 
@@ -384,7 +372,7 @@ static double cost_of_a_round(void)
     return us / (double)(client_stats(two).rounds - before);
 }
 
-START_TEST(refusal_costs_same_beside_many_locks)
+TEST(many, refusal_costs_same_beside_many_locks)
 {
     static char prefixes[HOLDERS][8];
     pthread_t threads[HOLDERS];
@@ -405,29 +393,6 @@ START_TEST(refusal_costs_same_beside_many_locks)
                   many, HOLDERS * HELD_EACH);
     close_clients();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("reentrant_owner");
-    TCase *tcase = tcase_create("owners");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, d59_threads_clients_and_processes_are_owners_of_their_own, 0, 2);
-    tcase_add_loop_test(tcase, another_thread_is_refused, 0, 2);
-    tcase_add_loop_test(tcase, hold_is_released_by_any_owner_of_its_handle, 0, 2);
-    tcase_add_loop_test(tcase, d59_named_owner_is_one_across_processes, 0, 2);
-    tcase_add_test(tcase, owner_that_cannot_be_is_refused);
-    tcase_add_loop_test(tcase, nested_try_does_not_queue_behind_waiters, 0, 2);
-    tcase_add_test(tcase, refused_nested_try_does_not_queue_either);
-    tcase_add_test(tcase, owner_of_expired_lock_queues);
-    tcase_add_loop_test(tcase, only_last_release_lets_others_in, 0, 2);
-    tcase_add_loop_test(tcase, waiters_of_one_owner_have_it_together, 0, 2);
-    tcase_add_loop_test(tcase, c56_forced_release_wakes_waiters, 0, 2);
-    tcase_add_loop_test(tcase, loops_thread_is_one_owner_and_its_coroutines_are_named, 0, 2);
-    suite_add_tcase(suite, tcase);
-    TCase *many = tcase_create("many");
-    tcase_set_timeout(many, 120);
-    tcase_add_test(many, refusal_costs_same_beside_many_locks);
-    suite_add_tcase(suite, many);
-    return suite_run(suite);
-}
+CASE(owners, .timeout_s = 60)
+CASE(many, .timeout_s = 120)

@@ -12,7 +12,7 @@
 
 /* ---- handles ---------------------------------------------------------------------------- */
 
-START_TEST(detached_hold_keeps_its_owner)
+TEST(peers, detached_hold_keeps_its_owner, .rows = 2)
 {
     char text[REDLOCK_HANDLE_MAX], shown[REDLOCK_HANDLE_MAX], owner[256];
     redlock_lock *again = NULL;
@@ -34,10 +34,9 @@ START_TEST(detached_hold_keeps_its_owner)
     ck_assert_int_eq(redlock_release(again), 0);
     close_all();
 }
-END_TEST
 
 /* As whatever it was taken; and while it is held there, nobody else has it. */
-START_TEST(holds_of_every_kind_are_handed_on)
+TEST(peers, holds_of_every_kind_are_handed_on, .rows = 2)
 {
     static const int kinds[] = {REDLOCK_REENTRANT, REDLOCK_READ, REDLOCK_WRITE, REDLOCK_FAIR};
     char text[REDLOCK_HANDLE_MAX];
@@ -56,7 +55,6 @@ START_TEST(holds_of_every_kind_are_handed_on)
     }
     close_all();
 }
-END_TEST
 
 static int attach_in_child(void *argument)
 {
@@ -72,7 +70,7 @@ static int attach_in_child(void *argument)
     return 0;
 }
 
-START_TEST(another_process_takes_detached_hold_up)
+TEST(peers, another_process_takes_detached_hold_up, .rows = 2)
 {
     char text[REDLOCK_HANDLE_MAX];
     open_masters(sizes[_i]);
@@ -84,7 +82,6 @@ START_TEST(another_process_takes_detached_hold_up)
     ck_assert_int_eq(redlock_release(outer), 0);
     close_all();
 }
-END_TEST
 
 /* ---- Redisson, and what else stands there ----------------------------------------------- */
 
@@ -123,7 +120,7 @@ static bool peer_unlock(unsigned node, const char *owner)
 
 #define PEER "11111111-2222-3333-4444-555555555555:7"
 
-START_TEST(redisson_excludes_us_and_we_exclude_redisson)
+TEST(peers, redisson_excludes_us_and_we_exclude_redisson, .rows = 2)
 {
     open_masters(sizes[_i]);
     for (unsigned i = 0; i < masters->n; i++)
@@ -147,10 +144,9 @@ START_TEST(redisson_excludes_us_and_we_exclude_redisson)
     ck_assert(peer_lock(0, PEER) && peer_unlock(0, PEER));
     close_all();
 }
-END_TEST
 
 /* A minority of RedissonRedLock's is no obstacle, as ours is none to it. */
-START_TEST(minority_of_redissons_does_not_exclude)
+TEST(peers, minority_of_redissons_does_not_exclude)
 {
     open_masters(3);
     ck_assert(peer_lock(1, PEER));
@@ -162,10 +158,9 @@ START_TEST(minority_of_redissons_does_not_exclude)
     ck_assert(peer_unlock(1, PEER));
     close_all();
 }
-END_TEST
 
 /* By the same name it is one owner: what each has added is what it takes away. */
-START_TEST(one_owner_in_both_worlds_counts_both)
+TEST(peers, one_owner_in_both_worlds_counts_both, .rows = 2)
 {
     open_masters(sizes[_i]);
     for (unsigned i = 0; i < masters->n; i++)
@@ -186,10 +181,9 @@ START_TEST(one_owner_in_both_worlds_counts_both)
     }
     close_all();
 }
-END_TEST
 
 /* The keys of its tokens tell: they end with the lease that it was given. */
-START_TEST(hold_whose_lock_peer_shortened_is_not_extended)
+TEST(peers, hold_whose_lock_peer_shortened_is_not_extended, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *lock = take_for(one, PEER, 20000);
@@ -206,10 +200,9 @@ START_TEST(hold_whose_lock_peer_shortened_is_not_extended)
     }
     close_all();
 }
-END_TEST
 
 /* A longer one does no harm. */
-START_TEST(hold_whose_lock_peer_made_longer_is_extended)
+TEST(peers, hold_whose_lock_peer_made_longer_is_extended, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *lock = take_for(one, PEER, 20000);
@@ -225,10 +218,9 @@ START_TEST(hold_whose_lock_peer_made_longer_is_extended)
     }
     close_all();
 }
-END_TEST
 
 /* Said at once, however long one would wait, and left as it is. */
-START_TEST(key_that_is_no_reentrant_lock_is_left_alone)
+TEST(peers, key_that_is_no_reentrant_lock_is_left_alone, .rows = 2)
 {
     static const char *const there[][5] = {
         {"SET", "name", "0123456789abcdef0123456789abcdef:plain", NULL},
@@ -264,22 +256,5 @@ START_TEST(key_that_is_no_reentrant_lock_is_left_alone)
     }
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("reentrant_peer");
-    TCase *tcase = tcase_create("peers");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, detached_hold_keeps_its_owner, 0, 2);
-    tcase_add_loop_test(tcase, holds_of_every_kind_are_handed_on, 0, 2);
-    tcase_add_loop_test(tcase, another_process_takes_detached_hold_up, 0, 2);
-    tcase_add_loop_test(tcase, redisson_excludes_us_and_we_exclude_redisson, 0, 2);
-    tcase_add_test(tcase, minority_of_redissons_does_not_exclude);
-    tcase_add_loop_test(tcase, one_owner_in_both_worlds_counts_both, 0, 2);
-    tcase_add_loop_test(tcase, hold_whose_lock_peer_shortened_is_not_extended, 0, 2);
-    tcase_add_loop_test(tcase, hold_whose_lock_peer_made_longer_is_extended, 0, 2);
-    tcase_add_loop_test(tcase, key_that_is_no_reentrant_lock_is_left_alone, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(peers, .timeout_s = 60)

@@ -34,7 +34,7 @@ static void expect_told(struct waiter *who)
 
 /* ---- woken ------------------------------------------------------------------------------ */
 
-START_TEST(release_wakes_waiters)
+TEST(wait_channel, release_wakes_waiters, .rows = 2)
 {
     open_masters(sizes[_i]);
     for (int i = 0; i < 5; i++) {
@@ -49,10 +49,9 @@ START_TEST(release_wakes_waiters)
     }
     close_all();
 }
-END_TEST
 
 /* Whatever it is, and whatever was said before: as the lock is not free, it waits on, */
-START_TEST(any_message_is_hint_and_no_more)
+TEST(wait_channel, any_message_is_hint_and_no_more, .rows = 2)
 {
     open_masters(sizes[_i]);
     peer_takes("name");
@@ -74,9 +73,8 @@ START_TEST(any_message_is_hint_and_no_more)
     expect_told(&waiter);
     close_all();
 }
-END_TEST
 
-START_TEST(listening_waiter_asks_nothing)
+TEST(wait_channel, listening_waiter_asks_nothing)
 {
     open_masters(3);
     redlock_lock *held = hold("name");
@@ -87,10 +85,9 @@ START_TEST(listening_waiter_asks_nothing)
     waiter_expect_lock(&waiter, 5000);
     close_all();
 }
-END_TEST
 
 /* Its messages and its silence: after a second it looks by itself. */
-START_TEST(silent_release_is_found)
+TEST(wait_channel, silent_release_is_found, .rows = 2)
 {
     open_masters(sizes[_i]);
     peer_takes("name");
@@ -101,11 +98,10 @@ START_TEST(silent_release_is_found)
     waiter_expect_lock(&waiter, 5 * PROBE_MS);
     close_all();
 }
-END_TEST
 
 /* The lock goes without a word while the wish to listen is under way: nothing waits for what
  * has been. */
-START_TEST(release_before_it_listens_is_found_at_once)
+TEST(wait_channel, release_before_it_listens_is_found_at_once)
 {
     struct proxy *proxy = open_with_proxy();
     peer_takes("name");
@@ -123,11 +119,10 @@ START_TEST(release_before_it_listens_is_found_at_once)
     close_all();
     proxy_stop(proxy);
 }
-END_TEST
 
 /* ---- who listens ------------------------------------------------------------------------ */
 
-START_TEST(readers_and_writers_of_name_share_channel)
+TEST(wait_channel, readers_and_writers_of_name_share_channel)
 {
     struct waiter reader;
     open_masters(3);
@@ -145,7 +140,6 @@ START_TEST(readers_and_writers_of_name_share_channel)
     listeners_become("redisson_rwlock:{name}", 0);
     close_all();
 }
-END_TEST
 
 static void *hold_and_nest(void *unused)
 {
@@ -165,7 +159,7 @@ static void *hold_and_nest(void *unused)
 }
 
 /* Who has the lock and takes it again does not stand behind those who wait for it. */
-START_TEST(owner_comes_in_before_waiters)
+TEST(wait_channel, owner_comes_in_before_waiters, .rows = 2)
 {
     pthread_t thread;
     open_masters(sizes[_i]);
@@ -174,10 +168,9 @@ START_TEST(owner_comes_in_before_waiters)
     waiter_expect_lock(&waiter, 5000);
     close_all();
 }
-END_TEST
 
 /* The longest name, with braces or not and of any bytes, has a channel of its own. */
-START_TEST(names_of_any_length_are_heard)
+TEST(wait_channel, names_of_any_length_are_heard)
 {
     static char name[REDLOCK_NAME_MAX + 1], channel[REDLOCK_NAME_MAX + 64];
     static const char odd[] = "a name\r\n$3 \"with\" %s \001\377 in it";
@@ -201,11 +194,10 @@ START_TEST(names_of_any_length_are_heard)
     }
     close_all();
 }
-END_TEST
 
 /* ---- coming back ------------------------------------------------------------------------ */
 
-START_TEST(broken_connection_listens_anew)
+TEST(wait_channel, broken_connection_listens_anew, .rows = 2)
 {
     open_masters(sizes[_i]);
     redlock_lock *held = hold("name");
@@ -222,9 +214,8 @@ START_TEST(broken_connection_listens_anew)
     expect_told(&waiter);
     close_all();
 }
-END_TEST
 
-START_TEST(missed_messages_are_asked_for_when_it_listens_again)
+TEST(wait_channel, missed_messages_are_asked_for_when_it_listens_again)
 {
     open_masters(1);
     peer_takes("name");
@@ -239,23 +230,5 @@ START_TEST(missed_messages_are_asked_for_when_it_listens_again)
     waiter_expect_lock(&waiter, 1000);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("wait_channel");
-    TCase *tests = tcase_create("wait_channel");
-    tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, release_wakes_waiters, 0, 2);
-    tcase_add_loop_test(tests, any_message_is_hint_and_no_more, 0, 2);
-    tcase_add_test(tests, listening_waiter_asks_nothing);
-    tcase_add_loop_test(tests, silent_release_is_found, 0, 2);
-    tcase_add_test(tests, release_before_it_listens_is_found_at_once);
-    tcase_add_test(tests, readers_and_writers_of_name_share_channel);
-    tcase_add_loop_test(tests, owner_comes_in_before_waiters, 0, 2);
-    tcase_add_test(tests, names_of_any_length_are_heard);
-    tcase_add_loop_test(tests, broken_connection_listens_anew, 0, 2);
-    tcase_add_test(tests, missed_messages_are_asked_for_when_it_listens_again);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(wait_channel, .timeout_s = 60)

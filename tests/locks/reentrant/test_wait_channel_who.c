@@ -37,7 +37,7 @@ static bool all_told(const struct told *told, int count)
 /* ---- many ------------------------------------------------------------------------------- */
 
 /* Each name its channel, over one connection a master: all are heard, and all are left. */
-START_TEST(thousand_names_at_once)
+TEST(who, thousand_names_at_once)
 {
     static struct told told[MANY], woken[MANY];
     char name[32];
@@ -66,11 +66,10 @@ START_TEST(thousand_names_at_once)
     ck_assert(wait_until(channels(0) == 1, SOON_MS)); /* the client's own */
     close_all();
 }
-END_TEST
 
 /* ---- who goes --------------------------------------------------------------------------- */
 
-START_TEST(user_that_goes_leaves_channel)
+TEST(who, user_that_goes_leaves_channel)
 {
     struct told first, second;
     open_masters(3);
@@ -101,9 +100,8 @@ START_TEST(user_that_goes_leaves_channel)
     listeners_become(CHANNEL_OF("name"), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(client_that_is_canceled_or_closed_ends_its_waits)
+TEST(who, client_that_is_canceled_or_closed_ends_its_waits, .rows = 2)
 {
     static struct told told[10];
     char name[32];
@@ -131,11 +129,10 @@ START_TEST(client_that_is_canceled_or_closed_ends_its_waits)
     }
     close_all();
 }
-END_TEST
 
 /* The master listened for it before the client knew: there is more to be said, though nobody
  * waits for anything any more. */
-START_TEST(channel_is_left_that_was_not_confirmed_yet)
+TEST(who, channel_is_left_that_was_not_confirmed_yet)
 {
     struct told told;
     struct proxy *proxy = open_with_proxy();
@@ -154,10 +151,9 @@ START_TEST(channel_is_left_that_was_not_confirmed_yet)
     close_all();
     proxy_stop(proxy);
 }
-END_TEST
 
 /* Again and again, so that each end of a wait meets the beginning of the next. */
-START_TEST(threads_that_take_turns_lose_no_wake)
+TEST(who, threads_that_take_turns_lose_no_wake)
 {
     enum { ROUNDS = 200 };
     open_masters(1);
@@ -172,7 +168,6 @@ START_TEST(threads_that_take_turns_lose_no_wake)
     ck_assert_int_lt(now_ms() - begun_ms, (int64_t)ROUNDS * PROBE_MS / 5);
     close_all();
 }
-END_TEST
 
 /* ---- who may ---------------------------------------------------------------------------- */
 
@@ -226,7 +221,7 @@ static void wait_by_asking(void)
 }
 
 /* It polls, says so once, and the connection is as good as ever for plain locks. */
-START_TEST(waiter_without_right_to_channel_asks_instead)
+TEST(who, waiter_without_right_to_channel_asks_instead)
 {
     open_with_channels("&redlock:wake:*");
     wait_by_asking();
@@ -240,19 +235,17 @@ START_TEST(waiter_without_right_to_channel_asks_instead)
     waiter_expect_woken(&waiter, 1);
     close_all();
 }
-END_TEST
 
-START_TEST(waiter_without_right_to_any_channel_asks)
+TEST(who, waiter_without_right_to_any_channel_asks)
 {
     open_with_channels("&unrelated");
     wait_by_asking();
     ck_assert_uint_eq(warned, 2); /* of its own channel, and of others */
     close_all();
 }
-END_TEST
 
 /* A user that has Redisson's channels, and not the client's own. */
-START_TEST(waiter_with_right_to_channel_alone_is_woken)
+TEST(who, waiter_with_right_to_channel_alone_is_woken)
 {
     open_with_channels("&redisson_*");
     for (int i = 0; i < 3; i++) {
@@ -268,21 +261,5 @@ START_TEST(waiter_with_right_to_channel_alone_is_woken)
     ck_assert_msg(strstr(warning, "redlock:wake:"), "%s", warning);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("wait_channel_who");
-    TCase *tests = tcase_create("who");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, thousand_names_at_once);
-    tcase_add_test(tests, user_that_goes_leaves_channel);
-    tcase_add_loop_test(tests, client_that_is_canceled_or_closed_ends_its_waits, 0, 2);
-    tcase_add_test(tests, channel_is_left_that_was_not_confirmed_yet);
-    tcase_add_test(tests, threads_that_take_turns_lose_no_wake);
-    tcase_add_test(tests, waiter_without_right_to_channel_asks_instead);
-    tcase_add_test(tests, waiter_without_right_to_any_channel_asks);
-    tcase_add_test(tests, waiter_with_right_to_channel_alone_is_woken);
-    suite_add_tcase(suite, tests);
-    return suite_run(suite);
-}
+CASE(who, .timeout_s = 60)

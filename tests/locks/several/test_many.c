@@ -64,7 +64,7 @@ static void expect_none(const redlock_item *items, size_t count)
 
 /* ---- all or none ------------------------------------------------------------------------ */
 
-START_TEST(all_are_taken_and_released)
+TEST(many, all_are_taken_and_released)
 {
     open_both();
     redlock_item items[] = {
@@ -90,12 +90,11 @@ START_TEST(all_are_taken_and_released)
     ck_assert_int_eq(redlock_release_multi(items, 3), 0); /* of what has none */
     close_both();
 }
-END_TEST
 
 /* One of three is not to be had, at each place, and for each sort of reason. */
 enum { IS_HELD, IS_DOWN, IS_WRONG, IS_CANCELED, REASONS };
 
-START_TEST(h92_taken_locks_are_given_up_on_any_failure)
+TEST(many, h92_taken_locks_are_given_up_on_any_failure, .rows = 3 * REASONS)
 {
     static const int codes[REASONS] = {REDLOCK_EHELD, REDLOCK_ENOQUORUM, REDLOCK_EINVAL,
                                        REDLOCK_ECANCELED};
@@ -127,7 +126,6 @@ START_TEST(h92_taken_locks_are_given_up_on_any_failure)
         ck_assert_int_eq(redlock_release(held), 0);
     close_both();
 }
-END_TEST
 
 enum { BRIEF_MS = 600, LATER_MS = 2 * BRIEF_MS };
 
@@ -140,7 +138,7 @@ static void *resume_later(void *argument)
 }
 
 /* The second one's master is slow to answer, and the first lock runs out meanwhile. */
-START_TEST(h94_all_must_be_held_at_end)
+TEST(many, h94_all_must_be_held_at_end, .rows = 2)
 {
     redlock_options brief = REDLOCK_OPTIONS_INIT;
     pthread_t thread;
@@ -165,9 +163,8 @@ START_TEST(h94_all_must_be_held_at_end)
     }
     close_both();
 }
-END_TEST
 
-START_TEST(lock_that_is_lost_counts_for_all)
+TEST(many, lock_that_is_lost_counts_for_all)
 {
     open_both();
     redlock_item items[] = {
@@ -183,7 +180,6 @@ START_TEST(lock_that_is_lost_counts_for_all)
     expect_none(items, 2);
     close_both();
 }
-END_TEST
 
 /* Takes both, and has them for two leases of that one which is renewed. False: a lease ended
  * before; a longer one comes next. */
@@ -201,7 +197,7 @@ static bool has_both(redlock_item items[2], redlock_options *renewed)
     return has;
 }
 
-START_TEST(each_has_options_of_its_own)
+TEST(many, each_has_options_of_its_own)
 {
     redlock_options renewed = REDLOCK_OPTIONS_INIT, reentrant = REDLOCK_OPTIONS_INIT;
     redlock_lock *again = NULL;
@@ -219,11 +215,10 @@ START_TEST(each_has_options_of_its_own)
     ck_assert_int_eq(redlock_release_multi(items, 2), 0);
     close_both();
 }
-END_TEST
 
 /* ---- what is wrong ---------------------------------------------------------------------- */
 
-START_TEST(wrong_arguments_take_nothing)
+TEST(many, wrong_arguments_take_nothing)
 {
     redlock_options waits = REDLOCK_OPTIONS_INIT, resized = REDLOCK_OPTIONS_INIT;
     static redlock_item crowd[REDLOCK_ITEMS_MAX + 1];
@@ -262,7 +257,6 @@ START_TEST(wrong_arguments_take_nothing)
     ck_assert_int_eq(redlock_validity_multi(NULL, 0), 0);
     close_both();
 }
-END_TEST
 
 static void *cancel_later(void *argument)
 {
@@ -271,7 +265,7 @@ static void *cancel_later(void *argument)
     return NULL;
 }
 
-START_TEST(cancelled_client_ends_it)
+TEST(many, cancelled_client_ends_it)
 {
     pthread_t thread;
     open_both();
@@ -287,7 +281,6 @@ START_TEST(cancelled_client_ends_it)
     ck_assert_int_eq(redlock_release(held), 0);
     close_both();
 }
-END_TEST
 
 /* ---- waiting ---------------------------------------------------------------------------- */
 
@@ -331,7 +324,7 @@ static redlock_lock *start_behind_x(struct many *many, int64_t wait_ms)
 }
 
 /* Asleep in the queue of the one that it was refused, holding none: others have the rest. */
-START_TEST(it_sleeps_where_it_is_refused_and_holds_nothing)
+TEST(many, it_sleeps_where_it_is_refused_and_holds_nothing)
 {
     static struct many many;
     redlock_lock *held = start_behind_x(&many, 30000);
@@ -352,11 +345,10 @@ START_TEST(it_sleeps_where_it_is_refused_and_holds_nothing)
     ck_assert_int_eq(redlock_release_multi(many.items, 2), 0);
     close_both();
 }
-END_TEST
 
 /* Who waits for the lock of one client is told that another one is being closed, or cancelled;
  * and closing waits for that, since the call goes on with that client otherwise. */
-START_TEST(end_of_any_client_ends_it)
+TEST(many, end_of_any_client_ends_it, .rows = 2)
 {
     static struct many many;
     redlock_lock *held = start_behind_x(&many, -1);
@@ -376,7 +368,6 @@ START_TEST(end_of_any_client_ends_it)
     ck_assert_int_eq(redlock_release(held), 0);
     close_both();
 }
-END_TEST
 
 static void *release_them(void *argument)
 {
@@ -387,7 +378,7 @@ static void *release_them(void *argument)
 }
 
 /* One whose lock is released last is not closed before that. */
-START_TEST(closing_waits_for_release_of_many)
+TEST(many, closing_waits_for_release_of_many)
 {
     static struct many many;
     pthread_t resumer;
@@ -410,7 +401,6 @@ START_TEST(closing_waits_for_release_of_many)
     ck_assert_ptr_null(many.items[1].lock);
     close_both();
 }
-END_TEST
 
 /* A last round may have no more than a few milliseconds. */
 enum { LAST_MS = 3 };
@@ -430,7 +420,7 @@ static bool wait_in_vain(struct many *many)
 }
 
 /* Where it is refused in the end, that is what it waits for, in whatever order they stand. */
-START_TEST(its_time_is_bounded)
+TEST(many, its_time_is_bounded, .rows = 2)
 {
     static struct many many;
     redlock_options longest = REDLOCK_OPTIONS_INIT;
@@ -446,7 +436,6 @@ START_TEST(its_time_is_bounded)
     ck_assert_int_eq(redlock_release(held), 0);
     close_both();
 }
-END_TEST
 
 /* The second round is not answered, and has less time than an answer may take. */
 static bool told_of_holder(struct fake *fakes[2], redlock_item items[2])
@@ -463,7 +452,7 @@ static bool told_of_holder(struct fake *fakes[2], redlock_item items[2])
            items[0].result == REDLOCK_OK && items[1].result == REDLOCK_EHELD;
 }
 
-START_TEST(holder_is_told_though_last_round_is_cut_short)
+TEST(many, holder_is_told_though_last_round_is_cut_short)
 {
     struct fake *fakes[2];
     redlock *clients[2], *other;
@@ -487,10 +476,9 @@ START_TEST(holder_is_told_though_last_round_is_cut_short)
     fakes_stop(&fakes[0], 1);
     fakes_stop(&fakes[1], 1);
 }
-END_TEST
 
 /* However long a lease those have whose master says nothing. */
-START_TEST(silent_master_takes_no_more_than_wait)
+TEST(many, silent_master_takes_no_more_than_wait)
 {
     static struct many many;
     open_both();
@@ -508,7 +496,6 @@ START_TEST(silent_master_takes_no_more_than_wait)
     expect_none(many.items, 2);
     close_both();
 }
-END_TEST
 
 /* ---- contention ------------------------------------------------------------------------- */
 
@@ -553,7 +540,7 @@ static int contending_process(void *argument)
     return 0;
 }
 
-START_TEST(h91_processes_in_any_order)
+TEST(crowd, h91_processes_in_any_order)
 {
     struct child child[CREW];
     unsigned which[CREW];
@@ -572,29 +559,6 @@ START_TEST(h91_processes_in_any_order)
     ck_assert_uint_eq(counters[2], 4 * TURNS);
     close_both();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("many");
-    TCase *tcase = tcase_create("many"), *crowd = tcase_create("crowd");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, all_are_taken_and_released);
-    tcase_add_loop_test(tcase, h92_taken_locks_are_given_up_on_any_failure, 0, 3 * REASONS);
-    tcase_add_loop_test(tcase, h94_all_must_be_held_at_end, 0, 2);
-    tcase_add_test(tcase, lock_that_is_lost_counts_for_all);
-    tcase_add_test(tcase, each_has_options_of_its_own);
-    tcase_add_test(tcase, wrong_arguments_take_nothing);
-    tcase_add_test(tcase, cancelled_client_ends_it);
-    tcase_add_test(tcase, it_sleeps_where_it_is_refused_and_holds_nothing);
-    tcase_add_loop_test(tcase, end_of_any_client_ends_it, 0, 2);
-    tcase_add_test(tcase, closing_waits_for_release_of_many);
-    tcase_add_loop_test(tcase, its_time_is_bounded, 0, 2);
-    tcase_add_test(tcase, silent_master_takes_no_more_than_wait);
-    tcase_add_test(tcase, holder_is_told_though_last_round_is_cut_short);
-    tcase_set_timeout(crowd, 120);
-    tcase_add_test(crowd, h91_processes_in_any_order);
-    suite_add_tcase(suite, tcase);
-    suite_add_tcase(suite, crowd);
-    return suite_run(suite);
-}
+CASE(many, .timeout_s = 60)
+CASE(crowd, .timeout_s = 120)

@@ -24,7 +24,7 @@ static const char *value(unsigned node, const char *name)
 
 /* ---- all or none ------------------------------------------------------------------------ */
 
-START_TEST(all_are_taken_with_one_token)
+TEST(several, all_are_taken_with_one_token, .rows = 3)
 {
     unsigned n = sizes[_i];
     open_masters(n);
@@ -38,9 +38,8 @@ START_TEST(all_are_taken_with_one_token)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(none_is_taken_where_one_is_held)
+TEST(several, none_is_taken_where_one_is_held, .rows = 3)
 {
     unsigned n = sizes[_i];
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
@@ -59,11 +58,10 @@ START_TEST(none_is_taken_where_one_is_held)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 /* Neither a set that shares a name with it, nor a lock on one of its names, nor a peer's SET.
  */
-START_TEST(each_name_excludes_and_is_excluded)
+TEST(several, each_name_excludes_and_is_excluded)
 {
     redlock_lock *lock = NULL;
     open_masters(3);
@@ -87,10 +85,9 @@ START_TEST(each_name_excludes_and_is_excluded)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 /* Of those that others have, the first in the order of the names: as long as it lasts. */
-START_TEST(refusal_tells_of_first_name)
+TEST(several, refusal_tells_of_first_name)
 {
     static const char *const names[] = {"z", "b", "a"};
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
@@ -109,9 +106,8 @@ START_TEST(refusal_tells_of_first_name)
     ck_assert_int_eq(redlock_release(last), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(other_data_under_name_is_said_and_left_alone)
+TEST(several, other_data_under_name_is_said_and_left_alone, .rows = 2)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
@@ -126,11 +122,10 @@ START_TEST(other_data_under_name_is_said_and_left_alone)
     master_do(masters, 0, "DEL", "b", NULL);
     close_all();
 }
-END_TEST
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-START_TEST(name_given_twice_is_one_name)
+TEST(several, name_given_twice_is_one_name)
 {
     static const char *const names[] = {"b", "a", "b", "a", "ab", "b"};
     size_t len = 99;
@@ -148,9 +143,8 @@ START_TEST(name_given_twice_is_one_name)
     ck_assert_uint_eq(redlock_name_count(NULL), 0);
     close_all();
 }
-END_TEST
 
-START_TEST(one_name_is_as_good_as_several)
+TEST(several, one_name_is_as_good_as_several)
 {
     static const char *const name[] = {"name"};
     open_masters(3);
@@ -166,10 +160,9 @@ START_TEST(one_name_is_as_good_as_several)
     ck_assert_int_eq(redlock_release(other), 0);
     close_all();
 }
-END_TEST
 
 /* Spaces, percent signs, braces, colons, NULs, line ends, bytes that are no text. */
-START_TEST(i101_names_of_sets_are_bytes)
+TEST(several, i101_names_of_sets_are_bytes)
 {
     static const redlock_bytes names[] = {
         {"a b %s%n {x} : \r\n", 17},
@@ -197,7 +190,6 @@ START_TEST(i101_names_of_sets_are_bytes)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 enum { LONG = REDLOCK_NAME_MAX / REDLOCK_NAMES_MAX };
 static char long_name[REDLOCK_NAMES_MAX + 1][LONG + 2];
@@ -214,7 +206,7 @@ static void make_long_names(void)
 }
 
 /* As many and as long as they may be: everything is done with them that can be done. */
-START_TEST(as_many_names_as_there_may_be)
+TEST(several, as_many_names_as_there_may_be)
 {
     open_masters(3);
     make_long_names();
@@ -233,7 +225,6 @@ START_TEST(as_many_names_as_there_may_be)
     waiter_expect_woken(&waiter, 2);
     close_all();
 }
-END_TEST
 
 static char logged[512];
 
@@ -251,7 +242,7 @@ static void expect_refusal(int code, int expected, const char *words)
     logged[0] = '\0';
 }
 
-START_TEST(errors_are_said)
+TEST(several, errors_are_said)
 {
     redlock_config config = REDLOCK_CONFIG_INIT;
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -287,7 +278,6 @@ START_TEST(errors_are_said)
     redlock_close(client);
     close_all();
 }
-END_TEST
 
 /* ---- the handle ------------------------------------------------------------------------- */
 
@@ -300,7 +290,7 @@ static unsigned lasting(const char *name, int64_t more_than_ms)
 }
 
 /* A master that has yet to answer to the acquire is not asked. */
-START_TEST(extending_extends_all)
+TEST(several, extending_extends_all, .rows = 3)
 {
     unsigned n = sizes[_i];
     open_masters(n);
@@ -314,7 +304,6 @@ START_TEST(extending_extends_all)
     ck_assert_int_eq(redlock_release(lock), 0);
     close_all();
 }
-END_TEST
 
 /* Extended by a little more each time: a master that owes an answer is not asked. */
 static bool extend_more(redlock_lock *lock)
@@ -326,7 +315,7 @@ static bool extend_more(redlock_lock *lock)
 }
 
 /* What a minority has lost of it is taken again there, where nobody else has it. */
-START_TEST(name_lost_by_minority_is_taken_again)
+TEST(several, name_lost_by_minority_is_taken_again)
 {
     open_masters(3);
     redlock_lock *lock = client_take_all(one, ab, 2);
@@ -344,11 +333,10 @@ START_TEST(name_lost_by_minority_is_taken_again)
     master_do(masters, 2, "DEL", "b", NULL);
     close_all();
 }
-END_TEST
 
 /* All of it is lost with one name; the others are given up with it, and long before their end.
  */
-START_TEST(name_lost_is_all_lost)
+TEST(several, name_lost_is_all_lost, .rows = 3)
 {
     unsigned n = sizes[_i];
     open_masters(n);
@@ -363,9 +351,8 @@ START_TEST(name_lost_is_all_lost)
     ck_assert(wait_until(masters_with(masters, "b") == 0, CLIENT_TTL_MS / 4));
     close_all();
 }
-END_TEST
 
-START_TEST(release_tells_that_one_was_gone)
+TEST(several, release_tells_that_one_was_gone)
 {
     open_masters(3);
     redlock_lock *lock = client_take_all(one, ab, 2);
@@ -376,9 +363,8 @@ START_TEST(release_tells_that_one_was_gone)
     ck_assert(wait_until(masters_with(masters, "a") == 0, CLIENT_TTL_MS / 4));
     close_all();
 }
-END_TEST
 
-START_TEST(all_are_renewed_and_their_loss_is_told)
+TEST(several, all_are_renewed_and_their_loss_is_told)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     static struct told lost;
@@ -401,10 +387,9 @@ START_TEST(all_are_renewed_and_their_loss_is_told)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     close_all();
 }
-END_TEST
 
 /* Another client takes it up with all of its names; and one that only shows it has it still. */
-START_TEST(it_is_handed_over_with_all_names)
+TEST(several, it_is_handed_over_with_all_names)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
@@ -430,10 +415,9 @@ START_TEST(it_is_handed_over_with_all_names)
     }
     close_all();
 }
-END_TEST
 
 /* Where a name of it is lost, what is left of an attached one goes as well. */
-START_TEST(attached_one_is_all_lost_too)
+TEST(several, attached_one_is_all_lost_too)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
@@ -447,9 +431,8 @@ START_TEST(attached_one_is_all_lost_too)
     ck_assert(wait_until(masters_with(masters, "b") == 0, CLIENT_TTL_MS / 4));
     close_all();
 }
-END_TEST
 
-START_TEST(without_blocking)
+TEST(several, without_blocking)
 {
     static const redlock_bytes names[] = {{"b", 1}, {"a", 1}};
     redlock_options options = REDLOCK_OPTIONS_INIT;
@@ -482,11 +465,10 @@ START_TEST(without_blocking)
     ck_assert(turn_until(one, client_stats(one).pending_releases == 0, 10000));
     close_all();
 }
-END_TEST
 
 /* ---- masters ---------------------------------------------------------------------------- */
 
-START_TEST(dead_and_silent_master_are_done_without)
+TEST(several, dead_and_silent_master_are_done_without)
 {
     open_masters(5);
     master_kill(masters, 0);
@@ -502,9 +484,8 @@ START_TEST(dead_and_silent_master_are_done_without)
     ck_assert(wait_until(master_do(masters, 3, "DBSIZE", NULL).number == 0, 10000));
     close_all();
 }
-END_TEST
 
-START_TEST(too_few_masters_are_no_quorum)
+TEST(several, too_few_masters_are_no_quorum)
 {
     redlock_lock *lock = NULL;
     open_masters(3);
@@ -515,9 +496,8 @@ START_TEST(too_few_masters_are_no_quorum)
     ck_assert(wait_until(masters_with(masters, "a") == 0, 10000));
     close_all();
 }
-END_TEST
 
-START_TEST(masters_that_forget_scripts_are_sent_them_again)
+TEST(several, masters_that_forget_scripts_are_sent_them_again)
 {
     open_masters(3);
     for (int i = 0; i < 3; i++) {
@@ -532,34 +512,5 @@ START_TEST(masters_that_forget_scripts_are_sent_them_again)
     ck_assert_uint_eq(client_stats(one).reconnects, 0);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("several");
-    TCase *tcase = tcase_create("several");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_loop_test(tcase, all_are_taken_with_one_token, 0, 3);
-    tcase_add_loop_test(tcase, none_is_taken_where_one_is_held, 0, 3);
-    tcase_add_test(tcase, each_name_excludes_and_is_excluded);
-    tcase_add_test(tcase, refusal_tells_of_first_name);
-    tcase_add_loop_test(tcase, other_data_under_name_is_said_and_left_alone, 0, 2);
-    tcase_add_test(tcase, name_given_twice_is_one_name);
-    tcase_add_test(tcase, one_name_is_as_good_as_several);
-    tcase_add_test(tcase, i101_names_of_sets_are_bytes);
-    tcase_add_test(tcase, as_many_names_as_there_may_be);
-    tcase_add_test(tcase, errors_are_said);
-    tcase_add_loop_test(tcase, extending_extends_all, 0, 3);
-    tcase_add_test(tcase, name_lost_by_minority_is_taken_again);
-    tcase_add_loop_test(tcase, name_lost_is_all_lost, 0, 3);
-    tcase_add_test(tcase, release_tells_that_one_was_gone);
-    tcase_add_test(tcase, all_are_renewed_and_their_loss_is_told);
-    tcase_add_test(tcase, it_is_handed_over_with_all_names);
-    tcase_add_test(tcase, attached_one_is_all_lost_too);
-    tcase_add_test(tcase, without_blocking);
-    tcase_add_test(tcase, dead_and_silent_master_are_done_without);
-    tcase_add_test(tcase, too_few_masters_are_no_quorum);
-    tcase_add_test(tcase, masters_that_forget_scripts_are_sent_them_again);
-    suite_add_tcase(suite, tcase);
-    return suite_run(suite);
-}
+CASE(several, .timeout_s = 60)

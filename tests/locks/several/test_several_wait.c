@@ -22,7 +22,7 @@ static struct waiter plain;
 
 /* ---- woken ------------------------------------------------------------------------------ */
 
-START_TEST(release_of_blocking_lock_wakes_and_nothing_else_is_asked)
+TEST(waiting, release_of_blocking_lock_wakes_and_nothing_else_is_asked, .rows = 3)
 {
     unsigned n = sizes[_i];
     open_masters(n);
@@ -40,9 +40,8 @@ START_TEST(release_of_blocking_lock_wakes_and_nothing_else_is_asked)
     }
     close_all();
 }
-END_TEST
 
-START_TEST(waiter_for_several_asks_nothing)
+TEST(waiting, waiter_for_several_asks_nothing)
 {
     open_masters(3);
     redlock_lock *held = client_take_all(one, abc, 3);
@@ -55,10 +54,9 @@ START_TEST(waiter_for_several_asks_nothing)
     waiter_expect_woken(&waiter, 2);
     close_all();
 }
-END_TEST
 
 /* Those who wait for one name each, and one who waits for another set. */
-START_TEST(release_of_several_wakes_waiters_of_each)
+TEST(waiting, release_of_several_wakes_waiters_of_each)
 {
     static struct waiter for_a, for_b, for_cd;
     static const char *const cd[] = {"d", "c"};
@@ -78,10 +76,9 @@ START_TEST(release_of_several_wakes_waiters_of_each)
     waiter_expect_woken(&for_cd, 2);
     close_all();
 }
-END_TEST
 
 /* As of its threads: whoever releases all of it makes its own next one ask at once. */
-START_TEST(threads_of_one_client_hand_it_on)
+TEST(waiting, threads_of_one_client_hand_it_on)
 {
     enum { LINED = 6 };
     static struct waiter waiters[LINED];
@@ -94,12 +91,11 @@ START_TEST(threads_of_one_client_hand_it_on)
     waiters_expect_in_turn(waiters, LINED, 20000);
     close_all();
 }
-END_TEST
 
 /* ---- free names are not held up --------------------------------------------------------- */
 
 /* While it waits for b, a is to be had by others; and when they have it, it waits for both. */
-START_TEST(waiter_for_rest_blocks_nothing)
+TEST(waiting, waiter_for_rest_blocks_nothing)
 {
     open_masters(3);
     redlock_lock *held = take_everywhere(masters, one, "b");
@@ -115,7 +111,6 @@ START_TEST(waiter_for_rest_blocks_nothing)
     waiter_expect_lock(&waiter, 10000);
     close_all();
 }
-END_TEST
 
 /* Three masters; the first client has a and b, each by itself, and the second waits for both.
  * Returns the third. */
@@ -132,7 +127,7 @@ static redlock *open_and_wait_for(redlock_lock **ret_a, redlock_lock **ret_b)
 
 /* It was woken for a, and can't use it: the next one in a's queue is not left to look by itself
  * (a second later, at the earliest). */
-START_TEST(unusable_reservation_goes_to_next_waiter)
+TEST(waiting, unusable_reservation_goes_to_next_waiter)
 {
     redlock_lock *a, *b;
     redlock *three = open_and_wait_for(&a, &b);
@@ -147,12 +142,11 @@ START_TEST(unusable_reservation_goes_to_next_waiter)
     redlock_close(three);
     close_all();
 }
-END_TEST
 
 /* One of three has b free, and grants all of it: what it takes there and gives back is not left
  * lying, though another's lock refused the rest. Elsewhere a is kept for it for half a second.
  */
-START_TEST(lock_taken_in_vain_goes_to_next_at_once)
+TEST(waiting, lock_taken_in_vain_goes_to_next_at_once)
 {
     redlock_lock *a, *b;
     redlock *three = open_and_wait_for(&a, &b);
@@ -169,7 +163,6 @@ START_TEST(lock_taken_in_vain_goes_to_next_at_once)
     redlock_close(three);
     close_all();
 }
-END_TEST
 
 static long long queued(unsigned node, const char *queue)
 {
@@ -178,7 +171,7 @@ static long long queued(unsigned node, const char *queue)
 
 /* Woken on a master for one name, it may be in the queue of another there, and it wins without.
  */
-START_TEST(winner_is_in_no_queue_even_where_it_was_woken)
+TEST(waiting, winner_is_in_no_queue_even_where_it_was_woken)
 {
     char member[RL_WAITER_MAX], channel[64];
     open_masters(3);
@@ -208,10 +201,9 @@ START_TEST(winner_is_in_no_queue_even_where_it_was_woken)
     master_do(masters, 2, "DEL", "b", NULL);
     close_all();
 }
-END_TEST
 
 /* Its time is over, or it is cancelled, while a is kept for it: out of all queues. */
-START_TEST(waiter_that_gives_up_leaves_all_queues_and_hands_on)
+TEST(waiting, waiter_that_gives_up_leaves_all_queues_and_hands_on, .rows = 2)
 {
     open_masters(3);
     redlock *three = open_third();
@@ -232,7 +224,6 @@ START_TEST(waiter_that_gives_up_leaves_all_queues_and_hands_on)
     redlock_close(three);
     close_all();
 }
-END_TEST
 
 /* How long after the end of what is held it has both. */
 static int64_t outwait_both(void)
@@ -258,7 +249,7 @@ static int64_t outwait_both(void)
 }
 
 /* Nobody tells of that. */
-START_TEST(keys_that_run_out_are_not_overslept)
+TEST(waiting, keys_that_run_out_are_not_overslept)
 {
     open_masters(3);
     int64_t late = 0;
@@ -266,9 +257,8 @@ START_TEST(keys_that_run_out_are_not_overslept)
     ck_assert_msg(in_time, "%d ms after it", (int)late);
     close_all();
 }
-END_TEST
 
-START_TEST(master_dies_while_it_waits)
+TEST(waiting, master_dies_while_it_waits, .rows = 3)
 {
     open_masters(3);
     redlock_lock *held = client_take_all(one, ab, 2);
@@ -280,7 +270,6 @@ START_TEST(master_dies_while_it_waits)
     waiter_expect_lock(&waiter, 10000);
     close_all();
 }
-END_TEST
 
 /* ---- what is kept for it ---------------------------------------------------------------- */
 
@@ -312,7 +301,7 @@ static int64_t left_ms(struct talk *talk, const char *name)
 
 /* For a quarter of the time it has waited, half a second at most, and never for less than whom
  * a release wakes: and it is told to come back then. */
-START_TEST(reservation_stays_while_it_waits_for_rest)
+TEST(waiting, reservation_stays_while_it_waits_for_rest)
 {
     char waiter_name[RL_WAITER_MAX], kept[128];
     struct talk talk;
@@ -343,11 +332,10 @@ START_TEST(reservation_stays_while_it_waits_for_rest)
     talk_close(&talk);
     masters_stop(masters);
 }
-END_TEST
 
 /* Each has what the other needs, and each round would make that last: whoever came later has to
  * give way. */
-START_TEST(two_holders_of_each_others_locks_do_not_wait_for_ever)
+TEST(waiting, two_holders_of_each_others_locks_do_not_wait_for_ever)
 {
     enum { SOONER = 1, LATER };
     char waiter_name[RL_WAITER_MAX], kept[128];
@@ -369,10 +357,9 @@ START_TEST(two_holders_of_each_others_locks_do_not_wait_for_ever)
     talk_close(&talk);
     masters_stop(masters);
 }
-END_TEST
 
 /* Foreign data where a queue should be: it waits without, and asks from time to time. */
-START_TEST(queue_that_is_none_is_done_without)
+TEST(waiting, queue_that_is_none_is_done_without)
 {
     open_masters(1);
     redlock_lock *held = take_everywhere(masters, one, "a");
@@ -385,7 +372,6 @@ START_TEST(queue_that_is_none_is_done_without)
     master_do(masters, 0, "DEL", "a:redlock:queue", NULL);
     close_all();
 }
-END_TEST
 
 /* ---- contention ------------------------------------------------------------------------- */
 
@@ -459,7 +445,7 @@ static void share_counters(void)
     ck_assert(counters != MAP_FAILED);
 }
 
-START_TEST(h91_processes_with_sets_in_any_order)
+TEST(crowds, h91_processes_with_sets_in_any_order, .rows = 3)
 {
     struct child child[CREW];
     unsigned which[CREW];
@@ -476,7 +462,6 @@ START_TEST(h91_processes_with_sets_in_any_order)
     nothing_is_left(masters);
     masters_stop(masters);
 }
-END_TEST
 
 static void *contending_thread(void *argument)
 {
@@ -484,7 +469,7 @@ static void *contending_thread(void *argument)
     return (void *)(intptr_t)contend(which % 2 ? one : two, which % SETS);
 }
 
-START_TEST(h91_threads_with_sets_in_any_order)
+TEST(crowds, h91_threads_with_sets_in_any_order, .rows = 2)
 {
     pthread_t thread[CREW];
     unsigned which[CREW];
@@ -502,32 +487,6 @@ START_TEST(h91_threads_with_sets_in_any_order)
     expect_no_lost_update(CREW);
     close_all();
 }
-END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("several_wait");
-    TCase *waiting = tcase_create("waiting"), *crowds = tcase_create("crowds");
-    tcase_set_timeout(waiting, 60);
-    tcase_add_loop_test(waiting, release_of_blocking_lock_wakes_and_nothing_else_is_asked, 0,
-                        3);
-    tcase_add_test(waiting, waiter_for_several_asks_nothing);
-    tcase_add_test(waiting, release_of_several_wakes_waiters_of_each);
-    tcase_add_test(waiting, threads_of_one_client_hand_it_on);
-    tcase_add_test(waiting, waiter_for_rest_blocks_nothing);
-    tcase_add_test(waiting, unusable_reservation_goes_to_next_waiter);
-    tcase_add_test(waiting, lock_taken_in_vain_goes_to_next_at_once);
-    tcase_add_test(waiting, winner_is_in_no_queue_even_where_it_was_woken);
-    tcase_add_loop_test(waiting, waiter_that_gives_up_leaves_all_queues_and_hands_on, 0, 2);
-    tcase_add_test(waiting, keys_that_run_out_are_not_overslept);
-    tcase_add_loop_test(waiting, master_dies_while_it_waits, 0, 3);
-    tcase_add_test(waiting, reservation_stays_while_it_waits_for_rest);
-    tcase_add_test(waiting, two_holders_of_each_others_locks_do_not_wait_for_ever);
-    tcase_add_test(waiting, queue_that_is_none_is_done_without);
-    tcase_set_timeout(crowds, 120);
-    tcase_add_loop_test(crowds, h91_processes_with_sets_in_any_order, 0, 3);
-    tcase_add_loop_test(crowds, h91_threads_with_sets_in_any_order, 0, 2);
-    suite_add_tcase(suite, waiting);
-    suite_add_tcase(suite, crowds);
-    return suite_run(suite);
-}
+CASE(waiting, .timeout_s = 60)
+CASE(crowds, .timeout_s = 120)
