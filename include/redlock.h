@@ -486,7 +486,7 @@ REDLOCK_API const char *redlock_name_at(const redlock_lock *lock, size_t index,
 enum redlock_loss {
     REDLOCK_LOSS_NONE = 0,      /* it is held, and nothing speaks against it */
     REDLOCK_LOSS_MASTERS = 1,   /* too few masters confirmed it in time: each has its reason */
-    REDLOCK_LOSS_GONE = 2,      /* a majority has its key no more: deleted, flushed, evicted */
+    REDLOCK_LOSS_GONE = 2,      /* a majority no longer has its key: deleted, flushed, evicted */
     REDLOCK_LOSS_VOID = 3,      /* too many masters may have lost it: each has its reason */
     REDLOCK_LOSS_STOPPED = 4,   /* this process did not run, or did not drive the client */
     REDLOCK_LOSS_SUSPENDED = 5, /* the machine was suspended */

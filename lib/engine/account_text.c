@@ -62,7 +62,7 @@ void rl_account_node(const struct rl_lease *lease, unsigned number,
     *ret_entry = (redlock_node_hold){.node = node->config->label, .since_ms = -1};
     if (account->failed && (account->no & bit)) {
         ret_entry->vote = REDLOCK_VOTE_FREE;
-        snprintf(ret_entry->text, sizeof(ret_entry->text), "has its key no more%s",
+        snprintf(ret_entry->text, sizeof(ret_entry->text), "no longer has its key%s",
                  account->confirmed_by & bit ? "" : ": it had not been extended there");
     } else if (account->voided & bit) {
         ret_entry->vote = REDLOCK_VOTE_FAILED;
@@ -124,15 +124,15 @@ static bool is_missing(int vote)
 
 static void add_cause(struct line *line, const struct rl_lease *lease, int64_t now_ns)
 {
-    unsigned n = lease->hold.n, needed = rl_quorum_needed(n);
+    unsigned n = lease->hold.n;
     struct time absent = about(ms(rl_account_absent_ns(lease, now_ns)));
     switch (rl_account_cause(lease, now_ns)) {
     case REDLOCK_LOSS_NONE:
         add(line, "all is well");
         break;
     case REDLOCK_LOSS_MASTERS:
-        add(line, "%u of %u masters did not confirm it, and %u are needed",
-            count_of(lease, is_missing, now_ns), n, needed);
+        add(line, "%u of %u masters did not confirm it, which left no majority",
+            count_of(lease, is_missing, now_ns), n);
         break;
     case REDLOCK_LOSS_GONE:
         add(line,
@@ -146,11 +146,12 @@ static void add_cause(struct line *line, const struct rl_lease *lease, int64_t n
             lease->account.broken_by, rl_count(lease->account.broken), n);
         break;
     case REDLOCK_LOSS_VOID:
-        add(line, "%u of %u masters may have lost its key, and %u are needed",
-            count_of(lease, is_missing, now_ns), n, needed);
+        add(line, "%u of %u masters may have lost its key, which left no majority",
+            count_of(lease, is_missing, now_ns), n);
         break;
     case REDLOCK_LOSS_STOPPED:
-        add(line, "this process did not run, or not its client, for %s", absent.text);
+        add(line, "this process, or the thread of its client, stood still for %s (stopped, or "
+                  "no processor was free)", absent.text);
         break;
     case REDLOCK_LOSS_SUSPENDED:
         add(line, "this machine was suspended for %s", absent.text);
@@ -208,7 +209,8 @@ void rl_account_text(const struct rl_lease *lease, char *ret_text, size_t size, 
     struct line line = {.text = ret_text, .size = size};
     assert(size > sizeof(MORE));
     add_cause(&line, lease, now_ns);
-    add_times(&line, lease, now_ns);
+    if (rl_account_cause(lease, now_ns) != REDLOCK_LOSS_CLOCK)
+        add_times(&line, lease, now_ns);
     add_masters(&line, lease, now_ns);
 }
 

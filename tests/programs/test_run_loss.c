@@ -21,7 +21,7 @@ TEST(causes, masters_that_are_dead_are_named_with_their_reason_and_time)
     pause_ms(900); /* it has been extended */
     for (unsigned i = 0; i < 3; i++)
         master_kill(cli_masters, i);
-    loss_expect(run, "masters", "3 of 5 masters did not confirm it, and 3 are needed");
+    loss_expect(run, "masters", "3 of 5 masters did not confirm it, which left no majority");
     loss_expect_text(run, "refused");
     loss_expect_text(run, "; held for ");
     loss_expect_text(run, " before by 5 of 5 masters; ");
@@ -41,7 +41,7 @@ TEST(causes, masters_behind_a_partition_do_not_answer)
         proxy_limit(proxies[i], PROXY_ALL, PROXY_THERE, 0);
         proxy_limit(proxies[i], PROXY_ALL, PROXY_BACK, 0);
     }
-    loss_expect(run, "masters", "3 of 5 masters did not confirm it, and 3 are needed");
+    loss_expect(run, "masters", "3 of 5 masters did not confirm it, which left no majority");
     loss_expect_text(run, "does not answer (for ");
     loss_expect_node(run, 2, "vote", "failed");
     proxies_stop(proxies, cli_masters->n);
@@ -55,7 +55,7 @@ TEST(causes, keys_that_were_flushed_are_gone)
         (void)master_do(cli_masters, i, "FLUSHALL", NULL);
     loss_expect(run, "gone", "its key was deleted on ");
     loss_expect_text(run, "FLUSHALL");
-    loss_expect_text(run, "has its key no more");
+    loss_expect_text(run, "no longer has its key");
     program_free(run);
 }
 
@@ -65,7 +65,7 @@ TEST(causes, holder_that_was_stopped_did_not_run)
     kill(run->pid, SIGSTOP);
     pause_ms(3000);
     kill(run->pid, SIGCONT);
-    loss_expect(run, "stopped", "this process did not run, or not its client, for ");
+    loss_expect(run, "stopped", "this process, or the thread of its client, stood still for ");
     loss_expect_node(run, 0, "vote", "granted"); /* no master is blamed */
     program_free(run);
 }
@@ -95,7 +95,7 @@ TEST(causes, masters_that_refuse_to_write_say_why)
         fail_to_append(i);
     for (unsigned i = 0; i < 3; i++)
         expect_append_failed(i);
-    loss_expect(run, "masters", "3 of 5 masters did not confirm it, and 3 are needed");
+    loss_expect(run, "masters", "3 of 5 masters did not confirm it, which left no majority");
     loss_expect_text(run, "MISCONF");
     program_free(run);
 }
