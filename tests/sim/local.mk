@@ -66,6 +66,7 @@ sim_real_pair = $(sim_master_rig) %D%/sim_real_pair.c %D%/sim_real_pair.h %D%/si
 %C%_test_sim_master_SOURCES = %D%/test_sim_master.c $(sim_master_one)
 %C%_test_sim_master_faults_SOURCES = %D%/test_sim_master_faults.c $(sim_master_one)
 %C%_test_sim_master_life_SOURCES = %D%/test_sim_master_life.c $(sim_master_one)
+%C%_test_sim_master_queue_SOURCES = %D%/test_sim_master_queue.c $(sim_real_pair)
 %C%_test_sim_master_real_SOURCES = %D%/test_sim_master_real.c $(sim_real_pair)
 %C%_test_sim_master_states_SOURCES = %D%/test_sim_master_states.c $(sim_real_pair)
 

@@ -14,7 +14,7 @@ struct sim_fair {
 };
 
 #define SIM_FAIR_SHARE_MS 300000.0
-#define SIM_FAIR_MOST 128 /* in a queue; what the script does about a longer one is not played */
+#define SIM_FAIR_MOST 128 /* a queue with more is not read as a whole */
 
 /* False, of all of these: the script has failed, and that has been answered. */
 bool sim_fair_begin(struct sim_fair *fair, struct sim_run *run);
@@ -28,6 +28,7 @@ struct sim_fair_first {
 bool sim_fair_first(struct sim_fair *fair, struct sim_fair_first *ret);
 
 int64_t sim_fair_left_ms(const struct sim_fair *fair, const struct sim_word *head);
+/* `who` NULL: all move. */
 bool sim_fair_move(const struct sim_fair *fair, const struct sim_word *who, double ms,
                    bool itself);
 bool sim_fair_drop(const struct sim_fair *fair, const struct sim_word *who);

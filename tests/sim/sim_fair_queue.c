@@ -208,6 +208,104 @@ static bool mend(const struct sim_fair *fair)
     return sim_fair_set_end(fair);
 }
 
+/* ---- moving --------------------------------------------------------------------------- */
+
+static size_t rank(const struct sim_fair *fair, const struct sim_word *who)
+{
+    const struct sim_key *times = key_of(fair, fair->times);
+    size_t which = times ? sim_member_find(times, who->bytes, who->len) : 0;
+    return times && which < times->members ? which : 0;
+}
+
+/* The part of the queue that move() looks at. */
+static void copy_part(const struct sim_fair *fair, const struct sim_word *who,
+                      struct list *queue, bool *ret_long)
+{
+    copy(key_of(fair, fair->queue), queue);
+    *ret_long = queue->count > SIM_FAIR_MOST;
+    if (!*ret_long)
+        return;
+    size_t place = who ? rank(fair, who) : 0, most = 3 * SIM_FAIR_MOST + 1;
+    size_t from = place > SIM_FAIR_MOST ? place - SIM_FAIR_MOST : 0;
+    queue->count = queue->count > from ? queue->count - from : 0;
+    queue->count = queue->count < most ? queue->count : most;
+    memmove(queue->member, queue->member + from, queue->count * sizeof(queue->member[0]));
+}
+
+bool sim_fair_move(const struct sim_fair *fair, const struct sim_word *who, double ms,
+                   bool itself)
+{
+    static struct list queue;
+    static struct sim_member to[SIM_FAIR_MOST];
+    struct list moved = {.member = to};
+    bool behind = !who, is_long, bounded = false;
+    double before = 0, till;
+    copy_part(fair, who, &queue, &is_long);
+    for (size_t i = 0; i < queue.count && moved.count < SIM_FAIR_MOST; i++) {
+        struct sim_word other = word_of(&queue.member[i]);
+        bool is_who = who && same(&queue.member[i], who);
+        if ((behind || (itself && is_who)) && !in_list(&moved, &other) &&
+            sim_fair_score(fair, fair->times, &other, &till)) {
+            till += ms;
+            if (is_long && ms < 0 && bounded && before + SIM_FAIR_SHARE_MS < till)
+                till = before + SIM_FAIR_SHARE_MS;
+            moved.member[moved.count] = queue.member[i];
+            moved.member[moved.count++].score = before = till;
+            bounded = true;
+        } else if (is_who && i > 0) {
+            struct sim_word last = word_of(&queue.member[i - 1]);
+            bounded = sim_fair_score(fair, fair->times, &last, &before);
+        }
+        behind = behind || is_who;
+    }
+    if (moved.count > 0 &&
+        !sim_fair_may(fair, SIM_WRITES | SIM_DENYOOM, "redis.call('ZADD', KEYS[4], unp"))
+        return false;
+    for (size_t i = 0; i < moved.count; i++) {
+        struct sim_word other = word_of(&to[i]);
+        add(fair, fair->times, to[i].score, &other);
+    }
+    return true;
+}
+
+/* ---- the front of a long queue ---------------------------------------------------------- */
+
+static void look(const struct sim_fair *fair, struct sim_fair_first *ret)
+{
+    const struct sim_key *queue = key_of(fair, fair->queue);
+    ret->head = (struct sim_word){NULL, 0};
+    if (!queue)
+        return;
+    memcpy(ret->text, queue->member[0].text, queue->member[0].len + 1);
+    ret->head = (struct sim_word){ret->text, queue->member[0].len};
+}
+
+static bool clear_front(const struct sim_fair *fair)
+{
+    static struct sim_fair_first first;
+    double less = 0, till, heard;
+    bool there;
+    for (unsigned i = 0; i < SIM_FAIR_MOST; i++) {
+        look(fair, &first);
+        if (!first.head.bytes || !sim_fair_score(fair, fair->times, &first.head, &till))
+            break;
+        bool ours = sim_fair_score(fair, fair->seen, &first.head, &heard);
+        if (ours ? heard + fair->life_ms >= fair->now_ms : till - less > fair->now_ms)
+            break;
+        if (!sim_fair_may(fair, SIM_WRITES, "redis.call('LREM', KEYS[3], 1, head)"))
+            return false;
+        sim_list_remove(key_of(fair, fair->queue), 0);
+        sim_script_zrem(fair->run, fair->times, &first.head, &there);
+        sim_script_zrem(fair->run, fair->seen, &first.head, &there);
+        less += ours ? SIM_FAIR_SHARE_MS : 0;
+    }
+    if (less > 0 && !sim_fair_move(fair, NULL, -less, false))
+        return false;
+    look(fair, &first);
+    bool damaged = first.head.bytes && !sim_fair_score(fair, fair->times, &first.head, &till);
+    return damaged ? mend(fair) : sim_fair_set_end(fair);
+}
+
 /* ---- who is first ----------------------------------------------------------------------- */
 
 /* What stands there and is not of that type. */
@@ -222,16 +320,6 @@ static bool is_other(const struct sim_fair *fair, const struct sim_word *name,
     return true;
 }
 
-static void look(const struct sim_fair *fair, struct sim_fair_first *ret)
-{
-    const struct sim_key *queue = key_of(fair, fair->queue);
-    ret->head = (struct sim_word){NULL, 0};
-    if (!queue)
-        return;
-    memcpy(ret->text, queue->member[0].text, queue->member[0].len + 1);
-    ret->head = (struct sim_word){ret->text, queue->member[0].len};
-}
-
 bool sim_fair_first(struct sim_fair *fair, struct sim_fair_first *ret)
 {
     double till, heard;
@@ -244,19 +332,19 @@ bool sim_fair_first(struct sim_fair *fair, struct sim_fair_first *ret)
         return true;
     const struct sim_key *queue = key_of(fair, fair->queue);
     const struct sim_key *times = key_of(fair, fair->times), *seen = key_of(fair, fair->seen);
-    assert(!queue || queue->members <= SIM_FAIR_MOST);
     fair->lost = queue && !seen && queue->end_ms != SIM_NEVER;
     look(fair, ret);
     bool torn = (queue ? queue->members : 0) != (times ? times->members : 0);
     bool silent = seen && seen->member[0].score + fair->life_ms < fair->now_ms, lost = false;
+    bool timed = false, is_long = queue && queue->members > SIM_FAIR_MOST;
     if (ret->head.bytes) {
-        bool timed = sim_fair_score(fair, fair->times, &ret->head, &till);
+        timed = sim_fair_score(fair, fair->times, &ret->head, &till);
         bool ours = sim_fair_score(fair, fair->seen, &ret->head, &heard);
         lost = !(timed && (ours || till > fair->now_ms));
     }
     if (!torn && !silent && !lost)
         return true;
-    if (!mend(fair))
+    if (!(is_long && !torn && timed ? clear_front(fair) : mend(fair)))
         return false;
     look(fair, ret);
     return true;
@@ -274,34 +362,12 @@ int64_t sim_fair_left_ms(const struct sim_fair *fair, const struct sim_word *hea
 
 /* ---- who goes --------------------------------------------------------------------------- */
 
-bool sim_fair_move(const struct sim_fair *fair, const struct sim_word *who, double ms,
-                   bool itself)
-{
-    static struct list queue, times;
-    bool behind = false;
-    copy(key_of(fair, fair->queue), &queue);
-    copy(key_of(fair, fair->times), &times);
-    for (size_t i = 0; i < queue.count; i++) {
-        struct sim_word other = word_of(&queue.member[i]);
-        const struct sim_member *timed = in_list(&times, &other);
-        bool is_who = same(&queue.member[i], who);
-        if (timed && (behind || (itself && is_who)) && !is_done(&queue, i)) {
-            if (!sim_fair_may(fair, SIM_WRITES | SIM_DENYOOM,
-                              "redis.call('ZADD', KEYS[4], unp"))
-                return false;
-            add(fair, fair->times, timed->score + ms, &other);
-        }
-        behind = behind || is_who;
-    }
-    return true;
-}
-
 bool sim_fair_drop(const struct sim_fair *fair, const struct sim_word *who)
 {
     double till;
     struct sim_key *key;
     bool there;
-    if (!sim_fair_may(fair, SIM_WRITES, "redis.call('ZREM', KEYS[5]"))
+    if (!sim_fair_may(fair, SIM_WRITES, "redis.call('ZREM', KEYS[5], who)"))
         return false;
     sim_script_zrem(fair->run, fair->seen, who, &there);
     if (sim_fair_score(fair, fair->times, who, &till)) {

@@ -111,6 +111,7 @@ end
 -- In a long queue only the front is looked at. One call removes at most `most` owners that are
 -- gone from the front. If more are left, the refusal has almost no time left, and the caller
 -- soon asks again. Owners further behind that are gone are removed when they reach the front.
+-- If the first owner has no deadline then, the queue is damaged.
 local function clear_front()
   local less = 0
   for _ = 1, most do
@@ -128,7 +129,12 @@ local function clear_front()
   if less > 0 then
     move(nil, -less)
   end
-  set_end()
+  local head = redis.call('LINDEX', KEYS[3], 0)
+  if head and not redis.call('ZSCORE', KEYS[4], head) then
+    mend()
+  else
+    set_end()
+  end
 end
 
 -- The first owner. False: the queue is empty. Nil and a text: other data is in the queue's
