@@ -343,7 +343,8 @@ typedef struct redlock_options {
     int64_t max_hold_ms;      /* auto_renew: give it up as lost after so long; 0: no cap */
     redlock_lost_fn *on_lost; /* NULL, or told when it is lost */
     void *lost_context;
-    const char *owner; /* all kinds but plain: NULL for the calling thread of this client. Else
+    const char *owner; /* all kinds but plain, which has none (EINVAL, and of several names):
+                          NULL for the calling thread of this client. Else
                           the owner's name, so that several threads or processes may act as
                           one. 1 to 128 bytes, not "mode", not ending in ":write". To read or
                           write on one master: one colon at most and no '}', and exactly one

@@ -117,7 +117,7 @@ lua_parts = %D%/kinds/fence/fence_certificate.lua %D%/kinds/fence/fence_counter.
 	%D%/kinds/fair/fair_queue.lua %D%/kinds/fair/fair_take.lua \
 	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/wake_next.lua \
 	%D%/kinds/shared/holder_text.lua %D%/kinds/shared/foreign_data.lua \
-	%D%/kinds/shared/broken_note.lua %D%/kinds/shared/not_ours.lua \
+	%D%/kinds/shared/broken_note.lua %D%/kinds/shared/text_of.lua %D%/kinds/shared/not_ours.lua \
 	%D%/kinds/shared/foreign_kind.lua %D%/kinds/quorum_rw/qrw.lua \
 	%D%/kinds/quorum_rw/qrw_last.lua %D%/kinds/quorum_rw/qrw_live.lua %D%/kinds/quorum_rw/qrw_owner.lua \
 	%D%/kinds/quorum_rw/qrw_put.lua %D%/kinds/quorum_rw/qrw_tidy.lua \

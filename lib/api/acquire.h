@@ -29,7 +29,7 @@ struct rl_acquire {
     uint64_t among;    /* ROUND: the nodes that could vote when it began */
     uint64_t broke;    /* ROUND: nodes whose connection broke in it */
     uint64_t able;     /* ROUND: nodes with nothing against them when it began but silence */
-    uint64_t told;     /* ROUND: of these, those that failed and said so */
+    uint64_t told;     /* ROUND: of these, those that have failed for certain */
     int64_t patience_ns; /* ROUND: nodes that are silent for less have not failed */
     struct rl_round last;    /* as it was lost; n is 0: there was none, or others came since */
     struct rl_finding found; /* by the last round that told anything, see core/outcome.h */

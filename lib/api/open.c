@@ -162,7 +162,8 @@ static int open_nodes(redlock *client, const char *file, redlock_error *error)
 }
 
 /* Everything that can fail. On failure rl_client_destroy() frees what has been made. */
-/* Nobody must be able to choose names that collide in the tables of names. */
+/* Whoever chooses names must not be able to choose such that collide in the tables of names. Who
+ * reads what this client sends could find the seed: nonces come from it. */
 static void key_tables(redlock *client, uint64_t seed)
 {
     struct rl_prng prng;

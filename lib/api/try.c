@@ -92,6 +92,9 @@ static int check(redlock *client, const struct rl_target *target,
         return rl_client_wrong(client,
                                "REDLOCK_RELEASE_LAZY needs an event loop (redlock_fd), or a "
                                "background thread: 'background never' allows none");
+    if (options->owner && !rl_kind_owned(kind))
+        return rl_client_wrong(client, "owner is for all kinds but plain: each plain lock is "
+                                       "its own, and names taken together are plain locks");
     if (options->owner && !rl_owner_allowed(options->owner, &sentence))
         return rl_client_wrong(client, sentence);
     if (options->owner && (sentence = clash(target, options->owner)))

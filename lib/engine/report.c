@@ -146,7 +146,7 @@ void rl_report_vote(struct rl_call *call, unsigned node, int vote,
     said.vote = vote;
     if (vote_reply->why)
         set_text(&said, vote_reply->why);
-    if (vote_reply->answer.with_holder) {
+    if (vote_reply->answer.with_holder && vote != REDLOCK_VOTE_FREE) {
         said.ttl_ms = vote_reply->answer.ttl_ms;
         said.holder_len = vote_reply->holder_len < sizeof(said.holder)
                               ? vote_reply->holder_len

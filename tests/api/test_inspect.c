@@ -191,7 +191,8 @@ struct waiter {
 static void *wait_for_it(void *context)
 {
     struct waiter *waiter = context;
-    waiter->result = client_try_as(two, "name", waiter->kind, "two", 60000, &waiter->lock);
+    const char *owner = waiter->kind == REDLOCK_PLAIN ? NULL : "two";
+    waiter->result = client_try_as(two, "name", waiter->kind, owner, 60000, &waiter->lock);
     return NULL;
 }
 

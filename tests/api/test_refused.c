@@ -78,6 +78,24 @@ TEST(refused, no_file_to_open, .rows = 2)
     ck_assert_uint_eq(error.size, sizeof(error));
 }
 
+/* It would be ignored: a token is all that a plain lock has. */
+TEST(refused, owner_of_plain_lock)
+{
+    static const char *const names[] = {"a", "b"};
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *lock = NULL;
+    options.owner = "me";
+    open_masters(1);
+    expect(redlock_try(client[0], "name", &options, &lock), "owner is for all kinds but plain");
+    expect(redlock_try_names(client[0], names, 2, &options, &lock),
+           "owner is for all kinds but plain");
+    for (options.kind = REDLOCK_REENTRANT; options.kind <= REDLOCK_WRITE; options.kind++) {
+        ck_assert_int_eq(redlock_try(client[0], "name", &options, &lock), 0);
+        ck_assert_int_eq(redlock_release(lock), 0);
+    }
+    close_all();
+}
+
 /* ---- looking ---------------------------------------------------------------------------- */
 
 static const char no_name[] = "at least one byte", long_name[] = "at most 4096";

@@ -267,7 +267,8 @@ TEST(peer_cases_b, b35_try_that_was_given_up_is_not_renewed_and_leaves_no_key, .
     open_proxied();
     let_answers_pass(0);
     if (_i == 0) {
-        ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOQUORUM);
+        /* A quarter of a second is less than masters may take to answer. */
+        ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_EUNDECIDED);
     } else {
         ck_assert_int_eq(redlock_try_async_n(one, "name", 4, &options, told_done, &told, &id), 0);
         ck_assert(wait_until(masters_with(masters, "name") == 3, 200) || told.calls == 0);

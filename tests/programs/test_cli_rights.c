@@ -189,8 +189,8 @@ static const struct {
     const char *setting, *needs;
     const char *argv[4];
 } inits[] = {
-    {"guard marker", OF_INIT, {"init"}},
-    {"guard marker", OF_INIT "+pttl ", {"init", "--replace", "1", "--yes"}},
+    {"guard marker", OF_INIT "+get ", {"init"}},
+    {"guard marker", OF_INIT "+get +pttl ", {"init", "--replace", "1", "--yes"}},
     {"guard strict\nfencing strict", OF_INIT "+get ", {"init"}},
 };
 #define INITS (int)(sizeof(inits) / sizeof(inits[0]))

@@ -254,7 +254,7 @@ struct sim_player *sim_beside(struct sim_player *other)
 struct sim_player *sim_of_kind(struct sim_player *player, int kind)
 {
     player->options.kind = kind;
-    player->options.owner = player->proc->name;
+    player->options.owner = kind == REDLOCK_PLAIN ? NULL : player->proc->name;
     return player;
 }
 

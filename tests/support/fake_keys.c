@@ -25,7 +25,7 @@ static const struct {
     [RETAKE] = {"retake", rl_script_plain_retake, 1, 3},
     [RELEASE] = {"release", rl_script_plain_release, 2, 2},
     [INSPECT] = {"inspect", rl_script_inspect, 1, 2},
-    [FORCE] = {"force", rl_script_force, 2, 3},
+    [FORCE] = {"force", rl_script_force, 2, 5},
     [WAIT] = {"wait", rl_script_plain_wait, 2, 6},
     [LEAVE] = {"leave", rl_script_plain_leave, 2, 3},
     [FENCED] = {"fenced", rl_script_plain_acquire_fenced, 2, 7},

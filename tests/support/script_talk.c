@@ -188,7 +188,7 @@ static void add_argument(struct words *words, const struct script_call *call, ch
         add_number(words, call->endless);
         break;
     case 'W':
-        add(words, "breaker:7", strlen("breaker:7"));
+        add(words, SCRIPT_BREAKER, strlen(SCRIPT_BREAKER));
         break;
     case 'X':
         add_number(words, 60000);

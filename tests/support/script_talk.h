@@ -43,6 +43,8 @@ void talk_end(void);
 
 /* ---- scripts --------------------------------------------------------------------------- */
 
+#define SCRIPT_BREAKER "breaker:7" /* who breaks locks by hand */
+
 /* What a script may be told; it gets what kind.c says. */
 struct script_call {
     int row; /* enum rl_row; RL_INSPECT and RL_FORCE are the same for all */

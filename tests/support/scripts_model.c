@@ -126,6 +126,7 @@ static bool give_up(struct model *model, struct model_lock *lock, bool force,
     bool had = lock->holder[0] && (force || strcmp(lock->holder, call->token) == 0);
     if (had)
         model_free(lock);
+    lock->broken |= had && force;
     if (!lock->holder[0] && (force || call->reserve_ms > 0))
         hand_on(model, lock, call->reserve_ms, when, told);
     return had;
@@ -166,6 +167,7 @@ struct model_told model_run(struct model *model, struct model_lock *lock, enum r
 {
     struct model_told told = {.parts = 2, .called = -1};
     told.yes = run(model, lock, verb, call, when, &told);
+    told.noted = verb == RL_EXTEND && !told.yes && lock->broken;
     if (verb == RL_INSPECT)
         told.parts = 5; /* test_scripts_look knows what the last one says */
     if (!told.yes &&

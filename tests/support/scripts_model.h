@@ -10,6 +10,7 @@ enum { MODEL_CLIENTS = 4, MODEL_WAITERS = 2 * MODEL_CLIENTS, MODEL_HOLDER_MAX = 
 
 struct model_lock {
     char holder[MODEL_HOLDER_MAX]; /* "": it is free */
+    bool broken;                   /* by force, some time ago: a note may tell of it */
     struct span end;
     unsigned queued; /* in the order of their ranks */
     struct model_entry {
@@ -39,6 +40,7 @@ struct model_call {
 struct model_told {
     unsigned parts;
     bool yes;
+    bool noted; /* or 4 parts: who broke it */
     char holder[MODEL_HOLDER_MAX];
     struct span left;
     unsigned place;

@@ -24,9 +24,9 @@ void suite_add_test(struct suite_test *test);
 
 #define TEST(group, name, ...)                                                                 \
     static const TTest *name;                                                                  \
-    SUITE_TEST_(group, name, name##_registered, __VA_ARGS__)                                   \
+    SUITE_TEST_(#group, name, name##_registered, __VA_ARGS__)                                  \
     START_TEST(name)
-#define ALSO(group, name, ...) ALSO_AT_(__LINE__, group, name, __VA_ARGS__)
+#define ALSO(group, name, ...) ALSO_AT_(__LINE__, #group, name, __VA_ARGS__)
 #define ALSO_AT_(line, group, name, ...) ALSO_NAMED_(line, group, name, __VA_ARGS__)
 #define ALSO_NAMED_(line, group, name, ...)                                                    \
     SUITE_TEST_(group, name, also_##line##_##name, __VA_ARGS__)
@@ -34,7 +34,7 @@ void suite_add_test(struct suite_test *test);
     __attribute__((constructor)) static void registered_(void)                                 \
     {                                                                                          \
         static struct suite_test test;                                                         \
-        test = (struct suite_test){.group = #group_, .test = &name_, __VA_ARGS__};             \
+        test = (struct suite_test){.group = group_, .test = &name_, __VA_ARGS__};              \
         suite_add_test(&test);                                                                 \
     }
 

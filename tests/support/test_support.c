@@ -200,8 +200,11 @@ static const char *eval(int fd, const char *verb, const char *nonce, const char 
         words[count++] = token ? token : "";
     if (ttl || hands_on)
         words[count++] = ttl ? ttl : "20";
-    if (strcmp(verb, "force") == 0)
+    if (strcmp(verb, "force") == 0) {
         words[count++] = "0";
+        words[count++] = "breaker:7";
+        words[count++] = "60000";
+    }
     for (unsigned i = 0; i < count; i++)
         lens[i] = strlen(words[i]);
     size_t len = wire_encode(bytes, sizeof(bytes) - 1, count, words, lens);

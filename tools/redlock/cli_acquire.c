@@ -47,8 +47,11 @@ static int wait_on(const struct cli *cli, redlock *client, redlock_options *how,
         cli_patience_begin(&patience, cli, client, code, how->report, then);
     how->wait_ms = wait_left_ms(cli, wait);
     wait->over = how->wait_ms == 0;
-    if (!wait->over)
-        code = try_once(cli, client, how, ret_lock);
+    if (!wait->over) {
+        /* If the rest of the wait is too short to tell, what the first round told stands. */
+        int last = try_once(cli, client, how, ret_lock);
+        code = last == REDLOCK_EUNDECIDED ? code : last;
+    }
     cli_patience_end(&patience);
     return code;
 }

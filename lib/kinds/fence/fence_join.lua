@@ -17,6 +17,7 @@
 -- Returns {nonce, word, id, greatest}. The word may also be replica or nameless: nothing was
 -- read.
 -- include fence/fence_text
+-- include shared/text_of
 local function told(section, field)
   return string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
 end
@@ -26,7 +27,7 @@ if told('replication', 'role') ~= 'master' then
 elseif run == '' then
   return {ARGV[1], 'nameless', '', 0}
 end
-local text = redis.pcall('GET', KEYS[1])
+local text = text_of(KEYS[1])
 local word, id, base, greatest, its = certificate(text)
 local its_run, its_replication = string.match(its or '', '^(%w+) (%w*)$')
 local lost

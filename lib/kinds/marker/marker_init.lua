@@ -7,6 +7,7 @@
 -- Returns {nonce, what, how many}: done; foreign: another program's data stands in the place of one
 -- of them, and stays; marker, quarantine or keys, which stand here and stay;
 -- replica; nameless: INFO tells no run id.
+-- include shared/text_of
 local function told(section, field)
   return string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
 end
@@ -16,7 +17,7 @@ if told('replication', 'role') ~= 'master' then
 elseif run == '' then
   return {ARGV[1], 'nameless', 0}
 end
-local marker, began = redis.pcall('GET', KEYS[1]), redis.pcall('GET', KEYS[2])
+local marker, began = text_of(KEYS[1]), text_of(KEYS[2])
 if marker and not string.find(type(marker) == 'string' and marker or '',
     '^%w+ %w* %d+ %l+[ %w%p]*$') then
   return {ARGV[1], 'foreign', 1}

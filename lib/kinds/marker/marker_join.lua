@@ -15,6 +15,7 @@
 -- foreign, moved, restarted or resynced; init: of none. Or it is replica: nothing was read. Of a
 -- longer word of another version there are 15 letters. A marker that is missing or another one,
 -- and is not written, gives an empty text.
+-- include shared/text_of
 local function told(section, field)
   local word = string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
   return #word <= 40 and word or ''
@@ -23,7 +24,7 @@ local run, replication = told('server', 'run_id'), told('replication', 'master_r
 if told('replication', 'role') ~= 'master' then
   return {ARGV[1], run, 'replica', 0, ''}
 end
-local marker = redis.pcall('GET', KEYS[1])
+local marker = text_of(KEYS[1])
 local text = type(marker) == 'string' and marker or ''
 local its_run, its_replication, its_db, why, more =
   string.match(#text < 160 and text or '', '^(%w+) (%w*) (%d+) (%l+)([ %w%p]*)$')
@@ -46,7 +47,7 @@ local own = run .. ' ' .. replication .. ' ' .. ARGV[2] .. ' ' .. why
 if #own + #more < 160 then
   own = own .. more
 end
-local began = redis.pcall('GET', KEYS[2])
+local began = text_of(KEYS[2])
 local begun = type(began) == 'string' and #began < 17 and string.match(began, '^%d+$')
 local look = ARGV[4] == 'look' or found == 'foreign' or found and began and not begun
 if own ~= text and not look then
