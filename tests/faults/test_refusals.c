@@ -202,7 +202,11 @@ TEST(waits, wait_that_only_a_person_can_end_ends_with_the_reason, .rows = 3)
     ck_assert_int_eq(code, REDLOCK_ENOQUORUM);
     ck_assert_int_ge(took_ms, HOPELESS_MS);
     ck_assert_int_le(took_ms, HOPELESS_MS + 3000);
-    ck_assert_msg(strstr(votes[0].text, lasting[_i].text), "%s", votes[0].text);
+    /* A round is over with the second refusal: the third one may come too late to be told. */
+    unsigned told = 0;
+    for (unsigned i = 0; i < NODES; i++)
+        told += strstr(votes[i].text, lasting[_i].text) != NULL;
+    ck_assert_msg(told >= 2, "%s; %s; %s", votes[0].text, votes[1].text, votes[2].text);
 }
 
 static void (*mending)(unsigned node);
