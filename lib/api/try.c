@@ -238,10 +238,7 @@ static const redlock_bytes *measure(const char *const names[], size_t count,
                                     redlock_bytes ret_bytes[REDLOCK_NAMES_MAX])
 {
     for (size_t i = 0; names && count <= REDLOCK_NAMES_MAX && i < count; i++)
-        ret_bytes[i] = (redlock_bytes){
-            .bytes = names[i],
-            .len = names[i] ? strlen(names[i]) : 0,
-        };
+        ret_bytes[i] = (redlock_bytes){names[i], names[i] ? strlen(names[i]) : 0};
     return names ? ret_bytes : NULL;
 }
 

@@ -108,6 +108,7 @@ TEST(refused, to_inspect)
     static const char *const owners[] = {"", "mode", "me:write"};
     open_masters(1);
     ck_assert_int_eq(redlock_inspect_n(NULL, "name", 4, NULL, &info), REDLOCK_EINVAL);
+    expect(redlock_inspect(client[0], NULL, NULL, &info), no_name);
     expect(redlock_inspect_n(client[0], NULL, 4, NULL, &info), no_name);
     expect(redlock_inspect_n(client[0], "name", 0, NULL, &info), no_name);
     expect(redlock_inspect_n(client[0], "name", REDLOCK_NAME_MAX + 1, NULL, &info), long_name);
@@ -134,6 +135,7 @@ TEST(refused, to_force)
     redlock_report report = REDLOCK_REPORT_INIT(NULL, 0);
     open_masters(1);
     ck_assert_int_eq(redlock_force_release_n(NULL, "name", 4, REDLOCK_OFF, NULL), REDLOCK_EINVAL);
+    expect(redlock_force_release(client[0], NULL, REDLOCK_DEFAULT, NULL), no_name);
     expect(redlock_force_release_n(client[0], NULL, 4, REDLOCK_OFF, NULL), no_name);
     expect(redlock_force_release_n(client[0], "name", 4, -1, NULL), "endless must be");
     expect(redlock_force_release_n(client[0], "name", 4, REDLOCK_OFF + 1, NULL),

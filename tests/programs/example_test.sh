@@ -152,6 +152,16 @@ compile_cxx() {
 }
 block cpp "$guide" >"$work/guide.cc"
 check 'the guide has an example in C++' grep -q unique_ptr "$work/guide.cc"
+cat >>"$work/guide.cc" <<'END'
+#include <mutex>
+using namespace std; /* no name of the example is one of these */
+int use(redlock *client, char *name);
+int use(redlock *client, char *name)
+{
+    scoped_redlock lock, *ret_lock = &lock;
+    return try_redlock(client, name, ret_lock);
+}
+END
 ! command -v c++ >/dev/null || check 'and it compiles' compile_cxx
 check 'the store that fences compiles' compile fenced_store "$srcdir/examples/fenced_store.c"
 check 'the service compiles' compile locksmith "$srcdir/examples/locksmith.c"
