@@ -189,8 +189,8 @@ static const char *eval(int fd, const char *verb, const char *nonce, const char 
     static char bytes[8192];
     bool looks = strcmp(verb, "inspect") == 0;
     bool hands_on = strcmp(verb, "release") == 0 || strcmp(verb, "force") == 0;
-    const char *words[9] = {"EVAL", fake_script_body(verb), hands_on ? "2" : "1", "name"};
-    size_t lens[9];
+    const char *words[12] = {"EVAL", fake_script_body(verb), hands_on ? "2" : "1", "name"};
+    size_t lens[12];
     unsigned count = 4;
     if (hands_on)
         words[count++] = "name:redlock:queue";
