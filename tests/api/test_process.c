@@ -121,6 +121,13 @@ static int64_t cpu_ms(void)
            (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
 }
 
+/* To ThreadSanitizer it is a race to close what another thread waits on, as it is meant here. */
+#ifdef __SANITIZE_THREAD__
+#define RACES_ARE_SEEN true
+#else
+#define RACES_ARE_SEEN false
+#endif
+
 struct losing {
     const char *file;
     int which; /* of the client's descriptors */
@@ -150,7 +157,8 @@ static int lose_descriptor(void *argument)
         close(lost);
     pause_ms(LOST_MS);
     int code = client_try(client, "other", 500, 0, NULL, &taken);
-    child_expect(code == 0 || code == REDLOCK_ENOQUORUM || code == REDLOCK_EHELD);
+    child_expect(code == 0 || code == REDLOCK_ENOQUORUM || code == REDLOCK_EUNDECIDED ||
+                 code == REDLOCK_EHELD);
     redlock_release(taken);
     redlock_release(held);
     redlock_close(client);
@@ -164,6 +172,8 @@ TEST(process, descriptor_that_program_closed_makes_nothing_spin)
 {
     static struct losing losing[LOST_MAX];
     struct child children[LOST_MAX];
+    if (RACES_ARE_SEEN)
+        return;
     masters = masters_start(3, NULL);
     const char *file = masters_file(masters, "background always\n");
     for (int i = 0; i < LOST_MAX; i++) {
