@@ -11,8 +11,17 @@ import time
 START_S = 10
 
 MARKER, QUARANTINE = "redlock:marker", "redlock:quarantine"
-MARK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib", "kinds", "marker",
-                    "marker_init.lua")
+BROKEN = ":redlock:broken"  # who broke a lock by hand: stays for as long as the lock would have
+KINDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib", "kinds")
+
+
+def script(name):
+    """A script of the library's, with what it includes."""
+    with open(os.path.join(KINDS, name + ".lua"), encoding="ascii") as file:
+        lines = file.read().splitlines(keepends=True)
+    parts = [line.split() for line in lines]
+    return "".join(script(part[2]) if part[:2] == ["--", "include"] else line
+                   for line, part in zip(lines, parts))
 
 
 def server_program():
@@ -111,16 +120,16 @@ class Masters:
 
     def keys(self):
         """All keys of locks, of each."""
-        return [[key for key in master.ask("KEYS", "*") if key not in (MARKER, QUARANTINE)]
+        return [[key for key in master.ask("KEYS", "*")
+                 if key not in (MARKER, QUARANTINE) and not key.endswith(BROKEN)]
                 for master in self.all]
 
     def mark(self):
         """As `redlock init` does: they are new, and keep what they are told from now on."""
         self.forget()
-        with open(MARK, encoding="ascii") as file:
-            script = file.read()
+        init = script("marker/marker_init")
         for master in self.all:
-            master.ask("EVAL", script, 2, MARKER, QUARANTINE, "nonce", 0)
+            master.ask("EVAL", init, 2, MARKER, QUARANTINE, "nonce", 0)
 
     def quarantine(self, place):
         """By hand: it ends when that is told."""
