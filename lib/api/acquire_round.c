@@ -214,8 +214,8 @@ static uint64_t unknown_in_last(const struct rl_acquire *acquire, int64_t now_ns
 static void note_what_it_told(struct rl_acquire *acquire, int64_t now_ns)
 {
     struct rl_wait_queue *queue = acquire->waiter.queue;
-    /* Who was asked, and silent for as long as a whole round may last, has failed, whatever
-     * becomes of its connection now. */
+    /* A master that was asked, and was silent for as long as a whole round may last, has failed,
+     * whatever becomes of its connection now. */
     if (now_ns - acquire->last.t0_ns >= acquire->patience_ns)
         acquire->told |= acquire->last.failed & acquire->among;
     uint64_t unknown = unknown_in_last(acquire, now_ns);

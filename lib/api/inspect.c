@@ -90,7 +90,7 @@ static void tell(struct inspection *all, const char *owner, redlock_lock_info *t
 }
 
 int redlock_inspect_n(redlock *client, const void *name, size_t name_len, const char *owner,
-                    redlock_lock_info *ret_info)
+                      redlock_lock_info *ret_info)
 {
     char thread[RL_OWNER_MAX + 1], wrong[RL_STRUCT_WHY_MAX];
     const char *why = wrong;
@@ -127,7 +127,7 @@ int redlock_inspect(redlock *client, const char *name, const char *owner,
 
 /* Delete a lock, held or not. */
 int redlock_force_release_n(redlock *client, const void *name, size_t name_len, int endless,
-                          redlock_report *report)
+                            redlock_report *report)
 {
     const struct rl_question question = {
         .verb = RL_FORCE,

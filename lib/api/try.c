@@ -300,8 +300,8 @@ static int try_async(redlock *client, const struct rl_names_arg *names_arg,
 }
 
 int redlock_try_async_n(redlock *client, const void *name, size_t name_len,
-                      const redlock_options *options, redlock_done_fn *done, void *context,
-                      uint64_t *ret_id)
+                        const redlock_options *options, redlock_done_fn *done, void *context,
+                        uint64_t *ret_id)
 {
     const redlock_bytes one = {.bytes = name, .len = name_len};
     const struct rl_names_arg names_arg = {.names = &one, .count = 1};
@@ -316,8 +316,8 @@ int redlock_try_async(redlock *client, const char *name, const redlock_options *
 }
 
 int redlock_try_names_async_n(redlock *client, const redlock_bytes *names, size_t count,
-                            const redlock_options *options, redlock_done_fn *done,
-                            void *context, uint64_t *ret_id)
+                              const redlock_options *options, redlock_done_fn *done,
+                              void *context, uint64_t *ret_id)
 {
     char packed[RL_NAMES_BYTES_MAX];
     const struct rl_names_arg names_arg = {.names = names, .count = count, .packed = packed};

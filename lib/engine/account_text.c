@@ -122,11 +122,12 @@ static bool is_missing(int vote)
     return vote == REDLOCK_VOTE_FREE || vote == REDLOCK_VOTE_FAILED;
 }
 
-static void add_cause(struct line *line, const struct rl_lease *lease, int64_t now_ns)
+static void add_cause(struct line *line, const struct rl_lease *lease, int cause,
+                      int64_t now_ns)
 {
     unsigned n = lease->hold.n;
     struct time absent = about(ms(rl_account_absent_ns(lease, now_ns)));
-    switch (rl_account_cause(lease, now_ns)) {
+    switch (cause) {
     case REDLOCK_LOSS_NONE:
         add(line, "all is well");
         break;
@@ -208,8 +209,9 @@ void rl_account_text(const struct rl_lease *lease, char *ret_text, size_t size, 
 {
     struct line line = {.text = ret_text, .size = size};
     assert(size > sizeof(MORE));
-    add_cause(&line, lease, now_ns);
-    if (rl_account_cause(lease, now_ns) != REDLOCK_LOSS_CLOCK)
+    int cause = (int)rl_account_cause(lease, now_ns);
+    add_cause(&line, lease, cause, now_ns);
+    if (cause != REDLOCK_LOSS_CLOCK)
         add_times(&line, lease, now_ns);
     add_masters(&line, lease, now_ns);
 }

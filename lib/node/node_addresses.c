@@ -41,7 +41,7 @@ static const struct rl_addresses *found_by(struct rl_node *node)
     return rl_link_addresses(rl_node_connection(node)->link);
 }
 
-/* Who was met at this address; NULL: it is a new one. */
+/* The process that was met at this address; NULL: the address is a new one. */
 static char *run_id_at(struct rl_node_addresses *own, const struct rl_address *address)
 {
     for (unsigned i = 0; i < own->met.count; i++) {
@@ -95,6 +95,12 @@ bool rl_node_met_at_address(struct rl_node *node)
     return news && first_lacking(node) >= 0 && own->steps++ <= own->met.count;
 }
 
+bool rl_node_lacks_address(const struct rl_node *node)
+{
+    const struct rl_node_addresses *own = node->addresses;
+    return own && own->met.count > 0 && (own->met.more || first_lacking(node) >= 0);
+}
+
 const char *rl_node_unmet_address(struct rl_node *node)
 {
     struct rl_node_addresses *own = node->addresses;
@@ -102,24 +108,17 @@ const char *rl_node_unmet_address(struct rl_node *node)
     if (!own)
         return has_several(found_by(node)) ? "out of memory for the addresses of its name" : NULL;
     own->steps = 0;
-    int lacking = first_lacking(node);
-    if (own->met.count > 0 && own->met.more) {
+    if (!rl_node_lacks_address(node))
+        return NULL;
+    if (own->met.more) {
         snprintf(own->why, sizeof(own->why), "its name has more than %d addresses: no vote",
                  RL_ADDRESSES_MAX);
         return own->why;
     }
-    if (lacking < 0)
-        return NULL;
-    rl_address_text(&own->met.list[lacking], text, sizeof(text));
+    rl_address_text(&own->met.list[first_lacking(node)], text, sizeof(text));
     snprintf(own->why, sizeof(own->why),
              "%s, another address of its name, does not show the same server: no vote", text);
     return own->why;
-}
-
-bool rl_node_lacks_address(const struct rl_node *node)
-{
-    const struct rl_node_addresses *own = node->addresses;
-    return own && own->met.count > 0 && (own->met.more || first_lacking(node) >= 0);
 }
 
 void rl_node_ask_next_address(struct rl_node *node, int64_t now_ns)

@@ -21,6 +21,7 @@ bool rl_node_met_at_address(struct rl_node *node);
 /* Was the process that it is connected to not met at each address? Then why it has no vote;
  * else NULL. */
 const char *rl_node_unmet_address(struct rl_node *node);
+bool rl_node_lacks_address(const struct rl_node *node); /* the same, without a text */
 
 /* Hang up: the next connect begins at an address where it was not met. */
 void rl_node_ask_next_address(struct rl_node *node, int64_t now_ns);
@@ -28,9 +29,6 @@ void rl_node_ask_next_address(struct rl_node *node, int64_t now_ns);
 /* A connection ends. Was it so that the next address is asked? */
 bool rl_node_goes_on(const struct rl_node *node);
 void rl_node_address_left(struct rl_node *node);
-
-/* The same, without a text. */
-bool rl_node_lacks_address(const struct rl_node *node);
 
 /* The order in which the addresses are tried (rl_order_fn). */
 void rl_node_order_addresses(void *node, struct rl_addresses *addresses);

@@ -439,7 +439,7 @@ TEST(real_masters, tries_leave_room_for_their_releases)
         char name[16];
         int len = snprintf(name, sizeof(name), "name %u", i);
         ck_assert_int_eq(redlock_try_async_n(client, name, (size_t)len, NULL, on_crowd_taken,
-                                           &crowd[i], NULL),
+                                             &crowd[i], NULL),
                          0);
     }
     for (unsigned i = 0; i < N - 1; i++)

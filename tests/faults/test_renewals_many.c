@@ -28,7 +28,7 @@ static bool take_many(int count, int64_t ttl_ms, struct told *taken, struct told
         char name[32];
         int len = snprintf(name, sizeof(name), "name-%d", i);
         ck_assert_int_eq(redlock_try_async_n(client, name, (size_t)len, &options, told_done,
-                                           &taken[i], NULL),
+                                             &taken[i], NULL),
                          0);
     }
     bool all = true;

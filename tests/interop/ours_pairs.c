@@ -91,7 +91,7 @@ static void taken(void *context, int result, redlock_lock *lock)
 static bool take(struct user *user)
 {
     return redlock_try_async_n(user->run->client, user->name, strlen(user->name), NULL, taken,
-                             user, NULL) == 0;
+                               user, NULL) == 0;
 }
 
 /* ----------------------------------------------------------------------------------------- */

@@ -149,7 +149,7 @@ static void look(struct ours_actor *actor, char **words, char *ret_answer)
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
     int kind = kind_of(words[2]);
     int code = redlock_inspect_n(actor->client, words[1], strlen(words[1]),
-                               actor->owner[0] ? actor->owner : NULL, &info);
+                                 actor->owner[0] ? actor->owner : NULL, &info);
     unsigned count = kind == REDLOCK_READ    ? info.own_read
                      : kind == REDLOCK_WRITE ? info.own_write
                                              : info.own_exclusive;
@@ -197,7 +197,7 @@ void ours_answer(struct ours_actor *actor, int count, char **words, char *ret_an
         look(actor, words, ret_answer);
     } else if (strcmp(verb, "force") == 0) {
         int code = redlock_force_release_n(actor->client, words[1], strlen(words[1]),
-                                         REDLOCK_DEFAULT, NULL);
+                                           REDLOCK_DEFAULT, NULL);
         say_result(ret_answer, code);
     } else if (strcmp(verb, "vote") == 0) {
         say_vote(actor->client, words[1], ret_answer);

@@ -87,5 +87,5 @@ int sim_names_try_async(redlock *client, const char *names, const redlock_option
     if (!sim_names_several(names))
         return redlock_try_async_n(client, names, strlen(names), options, done, context, ret_id);
     return redlock_try_names_async_n(client, name, split(names, name), options, done, context,
-                                   ret_id);
+                                     ret_id);
 }

@@ -97,6 +97,16 @@ void pair_send(struct pair_run *run, unsigned which, const struct pair_words *wo
     run->operations++;
 }
 
+void pair_say(struct pair_run *run, unsigned which, ...)
+{
+    struct pair_words words = {0};
+    va_list more;
+    va_start(more, which);
+    pair_words_add(&words, more);
+    va_end(more);
+    pair_send(run, which, &words);
+}
+
 /* ---- told ------------------------------------------------------------------------------- */
 
 /* The model's time goes on to the real one's, where it is behind. */
@@ -329,4 +339,9 @@ void pair_await_gone(struct pair_run *run, const char *name)
     pair_send(run, 0, &words);
     pair_compare(run, 0);
     run->tally.expired++;
+}
+
+int pair_main(void)
+{
+    return masters_are_redis_7_0() ? suite_main() : 77; /* skipped, to automake */
 }

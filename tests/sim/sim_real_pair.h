@@ -45,6 +45,8 @@ void pair_end(struct pair_run *run);
 
 /* Queue a command for both; a comparison sends it. */
 void pair_send(struct pair_run *run, unsigned pair, const struct pair_words *words);
+/* Its words, up to a NULL. */
+void pair_say(struct pair_run *run, unsigned pair, ...) __attribute__((sentinel));
 void pair_send_bytes(struct pair_run *run, unsigned pair, const char *bytes);
 /* What was queued is sent in pieces, and everything that both say is compared. */
 void pair_compare(struct pair_run *run, unsigned pair);
@@ -52,5 +54,8 @@ void pair_compare(struct pair_run *run, unsigned pair);
 void pair_compare_end(struct pair_run *run, unsigned pair);
 /* In the database of pair 0. */
 void pair_await_gone(struct pair_run *run, const char *name);
+
+/* The main() of such a program: the model is of Redis 7.0, and without one it is skipped. */
+int pair_main(void);
 
 #endif

@@ -36,17 +36,7 @@ static unsigned below(unsigned n)
     return (unsigned)rl_prng_below(&draws, n);
 }
 
-static void both(const char *first, ...) __attribute__((sentinel));
-static void both(const char *first, ...)
-{
-    struct pair_words words = {0};
-    va_list more;
-    pair_word(&words, first);
-    va_start(more, first);
-    pair_words_add(&words, more);
-    va_end(more);
-    pair_send(&run, 0, &words);
-}
+#define both(...) pair_say(&run, 0, __VA_ARGS__)
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -369,7 +359,5 @@ CASE(queues, .timeout_s = 60)
 
 int main(void)
 {
-    if (!masters_are_redis_7_0())
-        return 77; /* skipped, to automake */
-    return suite_main();
+    return pair_main();
 }

@@ -18,7 +18,7 @@ int cli_inspect(const struct cli *cli, redlock *client, struct cli_info *ret_inf
         ret_info->node, REDLOCK_NODES_MAX, ret_info->holder,
         sizeof(ret_info->holder) / sizeof(ret_info->holder[0]));
     return redlock_inspect_n(client, cli->operand, strlen(cli->operand), cli->owner,
-                           &ret_info->all);
+                             &ret_info->all);
 }
 
 /* Take the holders of one master, or of a majority (-1): they are adjacent. */

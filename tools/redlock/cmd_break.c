@@ -201,7 +201,7 @@ static int force(struct breaking *breaking, const char **ret_result)
     redlock_report *report = &breaking->report;
     *report = (redlock_report)REDLOCK_REPORT_INIT(breaking->votes, REDLOCK_NODES_MAX);
     int code = redlock_force_release_n(breaking->client, cli->operand, strlen(cli->operand),
-                                     cli->even_without_ttl ? REDLOCK_ON : REDLOCK_OFF, report);
+                                       cli->even_without_ttl ? REDLOCK_ON : REDLOCK_OFF, report);
     cli_say_votes(cli, report);
     bool ended = code == REDLOCK_OK && report->granted == 0; /* while it was looked at */
     *ret_result = ended                        ? was_free

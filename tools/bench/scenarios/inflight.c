@@ -62,7 +62,7 @@ static void begin_pair(struct flight_op *op)
     op->began_ns = many->now_ns;
     if (many->now_ns < many->end_ns &&
         redlock_try_async_n(flight->client, op->name, strlen(op->name), &flight->options,
-                          on_taken, op, NULL) == 0)
+                            on_taken, op, NULL) == 0)
         return;
     many->slice.failures += many->now_ns < many->end_ns;
     many->in_flight--;

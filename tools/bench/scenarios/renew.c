@@ -98,7 +98,7 @@ static void acquire_all(struct renew_run *run)
         int len = snprintf(name, sizeof(name), "redlock-bench:renew:%06u", i);
         enter(run, IN_FLIGHT_MAX);
         if (redlock_try_async_n(run->library.client, name, (size_t)len, &options, on_taken, run,
-                              NULL) != 0)
+                                NULL) != 0)
             leave(run, false);
     }
     await_all(run);
