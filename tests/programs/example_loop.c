@@ -83,7 +83,6 @@ static bool is_done(struct program *program)
         ck_assert_str_eq(program_err(program), "");
         ck_assert_int_eq(steps_of(program), STEPS);
     }
-    program_free(program);
     return done;
 }
 
@@ -104,7 +103,6 @@ static void expect_ended(struct program *program, const char *text)
     ck_assert_str_eq(program_err(program), text);
     ck_assert_int_lt(steps_of(program), STEPS);
     ck_assert_int_eq(steps_of(program), counter());
-    program_free(program);
 }
 
 static bool is_free(void)
@@ -206,11 +204,9 @@ TEST(example, wrong_arguments_are_told_with_usage)
     path_of(EXAMPLE, path, sizeof(path));
     ck_assert_int_eq(program_run(NULL, (const char *const[]){path, NULL}, &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "usage: " EXAMPLE " NODES NAME"));
-    program_free(program);
     const char *const missing[] = {path, "/nowhere/nodes.conf", NAME, NULL};
     ck_assert_int_eq(program_run(NULL, missing, &program), 1);
     ck_assert_ptr_nonnull(strstr(program_err(program), "/nowhere/nodes.conf"));
-    program_free(program);
 }
 
 CASE(example, .timeout_s = 60, .set_up = set_up, .tear_down = tear_down)

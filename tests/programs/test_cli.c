@@ -76,7 +76,6 @@ TEST(line, wrong_usage_is_64_and_shows_right_usage, .rows = WRONG_USAGE_COUNT)
     ck_assert_msg(status == 64, "%s: %d", argv[1] ? argv[1] : "", status);
     ck_assert_str_eq(program_out(program), "");
     ck_assert_msg(cli_one_line(program_err(program)), "%s", program_err(program));
-    program_free(program);
 }
 
 TEST(line, quiet_says_nothing_of_it)
@@ -84,10 +83,8 @@ TEST(line, quiet_says_nothing_of_it)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("-q", "lock"), &program), 64);
     ck_assert_str_eq(program_err(program), "");
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--quiet", "a", ""), &program), 64);
     ck_assert_str_eq(program_err(program), "");
-    program_free(program);
 }
 
 TEST(line, name_over_limit_is_64)
@@ -98,12 +95,10 @@ TEST(line, name_over_limit_is_64)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", name), &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "4097 bytes"));
-    program_free(program);
     name[REDLOCK_NAME_MAX] = '\0';
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", name, "--", "true"), NULL), 0);
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", name, "x", "--", "true"), &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "all of them together"));
-    program_free(program);
 }
 
 TEST(line, more_names_than_can_be_taken_are_64)
@@ -114,7 +109,6 @@ TEST(line, more_names_than_can_be_taken_are_64)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, argv, &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "65 names are too many: 64 can be"));
-    program_free(program);
 }
 
 TEST(line, every_verb_has_help_and_version)
@@ -127,17 +121,13 @@ TEST(line, every_verb_has_help_and_version)
         ck_assert(program_printed(program, verbs[i]));
         ck_assert(program_printed(program, "--nodes FILE"));
         ck_assert_str_eq(program_err(program), "");
-        program_free(program);
     }
     ck_assert_int_eq(program_run(NULL, REDLOCK("--help"), &program), 0);
     ck_assert(program_printed(program, "--grace D"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("help", "extend"), &program), 0);
     ck_assert(program_printed(program, "redlock extend"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("--version"), &program), 0);
     ck_assert_str_eq(program_out(program), "redlock " REDLOCK_VERSION "\n");
-    program_free(program);
 }
 
 /* ---- the node list file: 78 ---- */
@@ -156,7 +146,6 @@ TEST(line, no_node_list_is_78_and_names_places)
                                          "/etc/redlock.conf"};
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
         ck_assert_ptr_nonnull(strstr(program_err(program), places[i]));
-    program_free(program);
     suite_remove_dir(directory);
 }
 
@@ -180,7 +169,6 @@ TEST(line, node_list_is_found_where_it_is_said_to_be)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(&here, REDLOCK("status"), &program), 78);
     ck_assert_ptr_nonnull(strstr(program_err(program), "/nonexistent/nodes"));
-    program_free(program);
     ck_assert_int_eq(program_run(&here, REDLOCK("status", "-n", getenv("REDLOCK_NODES")), NULL),
                      0);
     suite_remove_dir(directory);
@@ -198,7 +186,6 @@ TEST(line, malformed_node_list_is_78_with_its_place)
                      78);
     ck_assert(cli_one_line(program_err(program)));
     ck_assert_ptr_nonnull(strstr(program_err(program), "bad:3:1:"));
-    program_free(program);
     suite_remove_dir(directory);
 }
 
@@ -211,7 +198,6 @@ TEST(line, no_word_of_command_is_taken_for_ours)
     ck_assert_str_eq(program_out(program), "");
     ck_assert_ptr_nonnull(strstr(program_err(program), "the lock's NAME is missing"));
     ck_assert(cli_one_line(program_err(program)));
-    program_free(program);
 }
 
 CASE(line, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

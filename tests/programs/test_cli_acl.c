@@ -75,7 +75,6 @@ static void expect_nothing_denied(void)
 
 static void stop(void)
 {
-    program_free(program);
     masters_stop(masters);
 }
 

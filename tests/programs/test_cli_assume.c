@@ -176,7 +176,6 @@ TEST(times, clock_that_runs_otherwise_is_named, .rows = PACES)
     cli_expect_check(program, 0, "clock", pace->result, pace->reason, "clock");
     cli_expect_check(program, 1, "clock", "ok", NULL, NULL);
     cli_expect_json(program, "nodes.0.votes", pace->status == CLI_FIT ? "true" : "false");
-    program_free(program);
     atomic_store(&mover.ends, true);
     pthread_join(mover.thread, NULL);
     masters_stop(masters);
@@ -205,7 +204,6 @@ TEST(times, time_of_day_that_is_far_off_is_warning, .rows = 4)
                              : NULL,
                      warns ? "stop that server before" : NULL);
     cli_expect_check(program, 3, "clock", "ok", NULL, NULL);
-    program_free(program);
     masters_stop(masters);
     masters_stop(right);
 }
@@ -221,7 +219,6 @@ TEST(times, clock_of_this_machine_is_named_where_all_masters_differ, .rows = 2)
     struct program *program = cli_expect_status(CLI_FIT);
     for (unsigned i = 0; i < 3; i++)
         cli_expect_check(program, i, "clock", "warn", "ours", "set this machine's clock");
-    program_free(program);
     masters_stop(masters);
 }
 
@@ -241,7 +238,6 @@ TEST(times, clock_that_is_behind_its_start_is_named_with_its_remedy)
     cli_expect_check(program, 0, "guard", "warn", "tells no uptime", "stop that server");
     ck_assert_ptr_null(strstr(program_out(program), "votes in "));
     ck_assert_ptr_null(strstr(program_out(program), "less than max-ttl ago"));
-    program_free(program);
     masters_stop(masters);
 }
 
@@ -266,7 +262,6 @@ TEST(times, offset_and_rate_are_told)
     ck_assert_int_eq(sscanf(line, "clock: %lf ms to ours, within", &value), 1);
     expect_offset(value, 2, line);
     ck_assert_ptr_nonnull(strstr(line, "clock: gains "));
-    program_free(program);
     program = cli_expect_status(CLI_FIT);
     line = strstr(program_out(program), "\"clock_offset_ms\":");
     ck_assert_ptr_nonnull(line);
@@ -274,7 +269,6 @@ TEST(times, offset_and_rate_are_told)
     expect_offset(value, 2, line);
     ck_assert_ptr_nonnull(strstr(line, "\"clock_offset_bound_ms\":0."));
     ck_assert_ptr_nonnull(strstr(line, "\"clock_rate_bound\":0."));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus"), &program), CLI_FIT);
     line = strstr(program_out(program), "redlock_master_clock_offset_seconds{");
     ck_assert_ptr_nonnull(line);
@@ -282,7 +276,6 @@ TEST(times, offset_and_rate_are_told)
     expect_offset(value * 1000, 2, line);
     ck_assert_ptr_nonnull(strstr(line, "redlock_master_clock_offset_bound_seconds{"));
     ck_assert_ptr_nonnull(strstr(line, "redlock_master_clock_rate_bound{"));
-    program_free(program);
     masters_stop(masters);
 }
 
@@ -298,7 +291,6 @@ TEST(times, offset_is_judged_where_time_may_not_be_asked_for)
     cli_expect_check(program, 0, "clock", "warn", "ahead of ours", "stop that server before");
     ck_assert_ptr_nonnull(strstr(program_out(program), "\"clock_offset_ms\":"));
     ck_assert_ptr_null(strstr(program_out(program), "\"clock_rate\":"));
-    program_free(program);
     masters_stop(masters);
 }
 
@@ -321,11 +313,9 @@ TEST(masters, keys_that_were_evicted_are_warning)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "memory", "ok", NULL, NULL);
     cli_expect_check(program, 1, "memory", "warn", "evicted", "restart it");
-    program_free(program);
     (void)master_do(masters, 1, "CONFIG", "RESETSTAT", NULL);
     program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 1, "memory", "ok", NULL, NULL);
-    program_free(program);
 }
 
 TEST(masters, connections_that_run_out_are_warning)
@@ -338,7 +328,6 @@ TEST(masters, connections_that_run_out_are_warning)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "clients", "ok", NULL, NULL);
     cli_expect_check(program, 1, "clients", "warn", "of 40 connections", "maxclients");
-    program_free(program);
     for (int i = 0; i < IDLE; i++)
         close(idle[i]);
 }
@@ -358,12 +347,10 @@ TEST(masters, master_whose_connections_are_used_up_is_not_down)
     cli_expect_json(program, "nodes.1.state", "refused");
     cli_expect_json(program, "nodes.1.votes", "false");
     cli_expect_check(program, 1, "connection", "fail", "max number of clients", "maxclients");
-    program_free(program);
     master_kill(masters, 2);
     program = cli_expect_status(CLI_NOT_FIT);
     cli_expect_json(program, "nodes.1.state", "refused");
     cli_expect_json(program, "nodes.2.state", "down");
-    program_free(program);
     for (int i = 0; i < IDLE; i++)
         close(idle[i]);
 }
@@ -388,7 +375,6 @@ TEST(masters, masters_of_one_host_are_warning)
     cli_expect_check(program, 0, "host", "ok", NULL, NULL);
     cli_expect_check(program, 3, "host", "ok", NULL, NULL);
     cli_expect_check(program, 4, "host", "warn", "same host as node 4", "Changing the list");
-    program_free(program);
 }
 
 TEST(masters, master_that_forgets_is_warning_where_nothing_guards)
@@ -397,24 +383,19 @@ TEST(masters, master_that_forgets_is_warning_where_nothing_guards)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "restart", "warn", "forgets",
                      "by CONFIG SET and with no restart");
-    program_free(program);
     set(0, "appendonly", "yes");
     program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "restart", "warn", "forgets the last locks", "always");
-    program_free(program);
     set(0, "appendfsync", "always");
     program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "restart", "ok", NULL, NULL);
-    program_free(program);
     list_with("max-ttl 500ms", NULL);
     ck_assert(wait_until(program_run(NULL, REDLOCK("status"), NULL) == CLI_FIT, CLI_MOMENT_MS));
     program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 1, "restart", "ok", NULL, NULL);
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "-v"), &program), CLI_FIT);
     ck_assert(program_printed(program, "         disk: appendonly yes\n"));
     ck_assert(program_printed(program, "         disk: appendonly no\n"));
-    program_free(program);
 }
 
 /* More than half of the time for an answer goes by. */
@@ -430,7 +411,6 @@ TEST(times, time_for_answers_that_is_short_is_warning)
     (void)program_run(NULL, REDLOCK("status", "--json"), &program);
     cli_expect_check(program, 0, "latency", "warn", "500ms to answer", "node-timeout");
     cli_expect_check(program, 1, "latency", "ok", NULL, NULL);
-    program_free(program);
     fakes_stop(fakes, 3);
 }
 
@@ -451,7 +431,6 @@ TEST(masters, what_master_does_not_tell_is_unknown, .rows = UNTOLD)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, untold[_i].check, "unknown", "NOPERM", NULL);
     cli_expect_check(program, 0, untold[_i].told, "ok", NULL, NULL);
-    program_free(program);
 }
 
 /* A foreign name, and a Sentinel's. */
@@ -471,7 +450,6 @@ TEST(masters, sentinel_that_watches_is_warning)
         cli_expect_check(program, 0, "failover", "ok", NULL, NULL);
         cli_expect_check(program, 1, "failover", names[i].result,
                          warns ? "Sentinel watches it" : NULL, warns ? "no master" : NULL);
-        program_free(program);
         close(fd);
     }
 }
@@ -493,7 +471,6 @@ TEST(masters, replica_that_is_attached_is_warning)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "failover", "ok", NULL, NULL);
     cli_expect_check(program, 1, "failover", "warn", "replicas are attached (1)", "promote");
-    program_free(program);
     masters_stop(replica);
 }
 
@@ -512,14 +489,12 @@ TEST(masters, certified_master_is_told)
 {
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "fencing", "none", NULL, NULL); /* `fencing clock` */
-    program_free(program);
     strict_masters();
     (void)master_do(masters, 1, "FLUSHALL", NULL);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--wait", "1m"), NULL), CLI_FIT);
     program = cli_expect_status(CLI_FIT);
     for (unsigned i = 0; i < 3; i++)
         cli_expect_check(program, i, "fencing", "ok", NULL, NULL);
-    program_free(program);
 }
 
 /* Of three, one that is left certifies none. */
@@ -531,12 +506,10 @@ TEST(masters, master_without_certificate_is_warning_until_operator_gives_one)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "fencing", "warn", "it was emptied", "--tokens-above");
     cli_expect_check(program, 2, "fencing", "ok", NULL, NULL);
-    program_free(program);
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("init", "--tokens-above", "4000000000000000"), NULL), 0);
     program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "fencing", "ok", NULL, NULL);
-    program_free(program);
 }
 
 /* The one that is left has two names: that makes it no majority. */
@@ -554,7 +527,6 @@ TEST(masters, server_of_two_names_certifies_as_one)
     cli_expect_check(program, 0, "fencing", "ok", NULL, NULL);
     cli_expect_check(program, 1, "fencing", "ok", NULL, NULL);
     cli_expect_check(program, 2, "fencing", "warn", "it was emptied", "--tokens-above");
-    program_free(program);
 }
 
 /* What comes behind is asked all the same. */
@@ -568,7 +540,6 @@ TEST(masters, certificate_that_can_not_be_read_is_warning)
     cli_expect_check(program, 1, "fencing", "warn", "its certificate can't be read: NOPERM",
                      "permissions");
     cli_expect_check(program, 1, "lists", "ok", NULL, NULL);
-    program_free(program);
 }
 
 TEST(masters, certificate_is_looked_at_in_its_own_database)
@@ -581,7 +552,6 @@ TEST(masters, certificate_is_looked_at_in_its_own_database)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "fencing", "ok", NULL, NULL);
     cli_expect_check(program, 0, "lists", "ok", NULL, NULL);
-    program_free(program);
     ck_assert(!master_has(masters, 0, RL_FENCING_KEY)); /* in database 0 */
 }
 
@@ -596,7 +566,6 @@ TEST(masters, wait_is_over_when_all_are_certified)
                      CLI_DEGRADED);
     ck_assert_ptr_nonnull(strstr(program_err(program), "2 of the masters are not certified"));
     ck_assert_ptr_nonnull(strstr(program_out(program), "fit: 3 of 3 masters vote"));
-    program_free(program);
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("init", "--tokens-above", "4000000000000000"), NULL), 0);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--wait", "1m"), NULL), CLI_FIT);
@@ -652,12 +621,10 @@ TEST(masters, metrics_tell_what_status_says)
     const char *commands = strstr(program_out(program), "\nredlock_client_commands_total ");
     ck_assert_ptr_nonnull(commands);
     ck_assert_int_ge(atoi(strchr(commands, ' ')), 2); /* of two masters at least */
-    program_free(program);
     master_kill(masters, 1);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus"), &program),
                      CLI_NOT_FIT);
     expect_metric(program, "\nredlock_fit 0\n");
-    program_free(program);
 }
 
 TEST(masters, metrics_are_one_look_in_their_own_form, .rows = 2)
@@ -667,7 +634,6 @@ TEST(masters, metrics_are_one_look_in_their_own_form, .rows = 2)
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus", others[_i]), &program),
                      64);
     ck_assert(strstr(program_err(program), "--prometheus goes with neither") != NULL);
-    program_free(program);
 }
 
 CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)

@@ -88,7 +88,6 @@ TEST(masters, gate_is_shut_for_user_who_may_not_list_clients)
     cli_expect_json(program, "exit_status", "77");
     ck_assert_ptr_nonnull(strstr(program_err(program), "another node list"));
     ck_assert_ptr_nonnull(strstr(program_err(program), "--kinds plain,status"));
-    program_free(program);
     expect_two_holders_behind_gate(held);
     redlock_close(old);
 }
@@ -117,7 +116,6 @@ TEST(masters, gate_sees_client_of_former_list_among_many_connections)
     cli_expect_json(program, "other_lists", "1");
     cli_expect_check(program, 0, "lists", "warn", "4", NULL);
     ck_assert_ptr_nonnull(strstr(program_err(program), "1 client has another node list"));
-    program_free(program);
     expect_two_holders_behind_gate(held);
     for (unsigned i = 0; i < CROWD; i++)
         close(fds[i]);
@@ -144,7 +142,6 @@ static void expect_metric(const char *line)
     struct program *program = NULL;
     (void)program_run(NULL, REDLOCK("status", "--prometheus"), &program);
     ck_assert_msg(program_printed(program, line), "%s", program_out(program));
-    program_free(program);
 }
 
 TEST(masters, what_is_not_told_is_unknown_and_no_fault, .rows = RIGHTS)
@@ -157,10 +154,8 @@ TEST(masters, what_is_not_told_is_unknown_and_no_fault, .rows = RIGHTS)
     program = cli_expect_status(right->plain);
     cli_expect_json(program, "lists", right->lists);
     cli_expect_check(program, 0, "lists", known ? "ok" : "unknown", right->reason, NULL);
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), right->plain);
     ck_assert_int_eq(program_printed(program, "lists: UNKNOWN"), !known);
-    program_free(program);
     expect_metric(known ? "redlock_lists_known 1\n" : "redlock_lists_known 0\n");
     expect_metric(known ? ",check=\"lists\"} 0\n" : "check_known{number=\"1\",master=\"");
     ck_assert_int_eq(gate("10s", NULL), right->waiting);
@@ -183,7 +178,6 @@ TEST(masters, client_of_another_list_is_told_beside_what_is_unknown)
     cli_expect_json(program, "lists", "other");
     cli_expect_check(program, 0, "lists", "unknown", "client|list", NULL);
     cli_expect_check(program, 1, "lists", "warn", "this one 4", NULL);
-    program_free(program);
     ck_assert_int_eq(gate("10s", NULL), UNKNOWN); /* and waiting for the rest is in vain */
     redlock_close(old);
 }
@@ -195,12 +189,10 @@ TEST(masters, rights_that_gate_needs_are_said_beside_those_of_locks)
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--acl"), &program), 0);
     ck_assert(!program_printed(program, "client|list"));
     ck_assert_ptr_nonnull(strstr(program_err(program), "+client|list"));
-    program_free(program);
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("status", "--acl", "--kinds", "plain,status"), &program), 0);
     ck_assert(program_printed(program, "+client|list"));
     ck_assert_str_eq(program_err(program), "");
-    program_free(program);
 }
 
 CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)

@@ -30,7 +30,6 @@ static unsigned long long run_token(const char *const argv[])
     int status = program_run(NULL, argv, &program);
     ck_assert_msg(status == 0, "%d: %s", status, program_err(program));
     unsigned long long token = token_in(program_out(program));
-    program_free(program);
     return token;
 }
 
@@ -112,14 +111,12 @@ TEST(fenced, command_never_has_token_of_another_lock)
     ck_assert_int_eq(program_run(&how, REDLOCK("run", "stale:1", "--", "env"), &program), 0);
     ck_assert(!program_printed(program, "REDLOCK_FENCING_TOKEN"));
     ck_assert(program_printed(program, "REDLOCK_NAME=stale:1"));
-    program_free(program);
     ck_assert_int_eq(
         program_run(&how, REDLOCK("run", "--fenced", "stale:1", "--", "env"), &program), 0);
     const char *line = strstr(program_out(program), "REDLOCK_FENCING_TOKEN=");
     ck_assert_ptr_nonnull(line);
     ck_assert_ptr_null(strstr(line + 1, "REDLOCK_FENCING_TOKEN="));
     ck_assert_ptr_null(strstr(program_out(program), "stale\n"));
-    program_free(program);
 }
 
 /* Each run under a run tells the token of its own lock, or none. */
@@ -150,7 +147,6 @@ TEST(fenced, nested_run_has_token_of_its_own, .rows = 3)
     ck_assert_int_eq(strcmp(inner, "none") != 0, nests[_i].has_inner);
     (void)(nests[_i].has_outer && token_in(outer));
     (void)(nests[_i].has_inner && token_in(inner));
-    program_free(program);
 }
 
 /* ---- what is refused -------------------------------------------------------------------- */
@@ -173,7 +169,6 @@ TEST(fenced, reader_has_no_token_and_is_told_at_once, .rows = REFUSED)
     ck_assert_ptr_nonnull(strstr(program_err(program), "--fenced is not for --shared"));
     ck_assert_ptr_nonnull(strstr(program_err(program), "--exclusive"));
     ck_assert_str_eq(program_out(program), "");
-    program_free(program);
 }
 
 TEST(fenced, only_what_takes_locks_is_fenced, .rows = 4)
@@ -182,7 +177,6 @@ TEST(fenced, only_what_takes_locks_is_fenced, .rows = 4)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK(verbs[_i], "x", "--fenced"), &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "has no option --fenced"));
-    program_free(program);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------- */
@@ -205,27 +199,20 @@ TEST(fenced, handle_keeps_token, .rows = 2)
         object(REDLOCK("lock", "--fenced", "--json", "--ttl", "20s", "kept"), 0);
     unsigned long long token = json_token(program_out(program));
     ck_assert(json_has(program_out(program), "handle", handle, sizeof(handle)));
-    program_free(program);
     program = object(REDLOCK("lock", "--fenced", "--json", "kept"), 75);
     expect_no_token(program_out(program));
-    program_free(program);
     program = object(REDLOCK("extend", "--json", "--ttl", "25s", handle), 0);
     ck_assert_uint_eq(json_token(program_out(program)), token);
     ck_assert(json_has(program_out(program), "handle", longer, sizeof(longer)));
-    program_free(program);
     program = object(REDLOCK("extend", "--json", "--ttl", "10h", longer), 64);
     ck_assert_uint_eq(json_token(program_out(program)), token); /* it lives */
-    program_free(program);
     program = object(REDLOCK("extend", "--json", "--ttl", "25s", longer), 0);
     ck_assert_uint_eq(json_token(program_out(program)), token);
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", longer), NULL), 0);
     program = object(REDLOCK("extend", "--json", "--ttl", "25s", longer), 1);
     expect_no_token(program_out(program)); /* it is not ours any more */
-    program_free(program);
     program = object(REDLOCK("lock", "--json", "kept"), 0);
     expect_no_token(program_out(program));
-    program_free(program);
 }
 
 /* Whatever becomes of the command: its lock was had. */
@@ -246,15 +233,12 @@ TEST(fenced, run_tells_token_however_it_ended, .rows = 3)
     ck_assert_msg(strstr(program_err(program), rows[_i].result), "%s", program_err(program));
     unsigned long long token = token_in(program_out(program));
     ck_assert_uint_eq(json_token(program_err(program)), token);
-    program_free(program);
     program =
         object(REDLOCK("run", "-q", "--fenced", "--json", "told", "--", "/nonexistent"), 127);
     ck_assert_ptr_nonnull(strstr(program_err(program), "\"result\":\"not run\""));
     ck_assert_uint_gt(json_token(program_err(program)), token);
-    program_free(program);
     program = object(REDLOCK("run", "-q", "--json", "told", "--", "true"), 0);
     expect_no_token(program_err(program));
-    program_free(program);
 }
 
 TEST(fenced, reader_that_is_refused_is_object_too)
@@ -263,7 +247,6 @@ TEST(fenced, reader_that_is_refused_is_object_too)
         object(REDLOCK("lock", "--fenced", "--shared", "--json", "x"), 64);
     cli_expect_json(program, "result", "usage");
     expect_no_token(program_out(program));
-    program_free(program);
 }
 
 /* The last, for it kills masters. */
@@ -274,12 +257,10 @@ TEST(fenced, token_is_told_where_extension_has_no_quorum)
         object(REDLOCK("lock", "--fenced", "--json", "--ttl", "25s", "alone"), 0);
     unsigned long long token = json_token(program_out(program));
     ck_assert(json_has(program_out(program), "handle", handle, sizeof(handle)));
-    program_free(program);
     for (unsigned i = 0; i < 3; i++)
         master_kill(cli_masters, i);
     program = object(REDLOCK("extend", "--json", handle), 69);
     ck_assert_uint_eq(json_token(program_out(program)), token);
-    program_free(program);
 }
 
 CASE(fenced,

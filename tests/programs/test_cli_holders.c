@@ -57,14 +57,12 @@ static void expect_holder(const char *name, const char *client, const char *of_h
     cli_expect_json(program, "holders.0.host", of_host ? of_host : "null");
     cli_expect_json(program, "holders.0.pid", pid ? pid : "null");
     cli_expect_json(program, "nodes.0.holders.0.pid", pid ? pid : "null");
-    program_free(program);
 }
 
 static void expect_text(const char *name, const char *text)
 {
     struct program *program = inspect(name, false);
     ck_assert_msg(program_printed(program, text), "%s", program_out(program));
-    program_free(program);
 }
 
 static void expect_unknown(const char *name)
@@ -99,7 +97,6 @@ TEST(kinds, holder_of_each_kind_has_host_and_process, .rows = 2 * OPTIONS)
     snprintf(name, sizeof(name), "whose:%d", _i);
     struct program *holder = cli_hold(option, name);
     expect_process(name, holder);
-    program_free(holder);
 }
 
 /* Linux allows 64 bytes. Without the right to change it there is nothing to test. */
@@ -113,7 +110,6 @@ TEST(kinds, long_host_name_is_cut)
     cli_choose(true, CLI_PATIENT);
     struct program *holder = cli_hold("--reentrant", "long:host");
     expect_process("long:host", holder);
-    program_free(holder);
 }
 
 TEST(kinds, each_of_several_readers_has_its_own, .rows = 2)
@@ -133,9 +129,6 @@ TEST(kinds, each_of_several_readers_has_its_own, .rows = 2)
     ck_assert_int_gt(json_get(text, strlen(text), "holders.1.pid", pids[1], 16), 0);
     ck_assert_int_eq(atoi(pids[0]) + atoi(pids[1]), one->pid + two->pid);
     ck_assert_int_ne(atoi(pids[0]), atoi(pids[1]));
-    program_free(program);
-    program_free(one);
-    program_free(two);
 }
 
 /* It was taken by a process that is gone, or by another's client. */
@@ -164,10 +157,9 @@ TEST(kinds, client_name_stands_for_host_and_process)
     setenv("REDLOCK_NODES", masters_file(cli_lone, CLI_PATIENT "client-name web@7\n"), 1);
     static const char *const names[] = {"named:0", "named:1"};
     for (int i = 0; i < 2; i++) {
-        struct program *holder = cli_hold(options[i], names[i]);
+        (void)cli_hold(options[i], names[i]);
         expect_holder(names[i], "web@7", NULL, NULL);
         expect_text(names[i], "\n  client web@7, host and process unknown\n");
-        program_free(holder);
     }
 }
 
@@ -180,13 +172,10 @@ TEST(kinds, break_names_holder_that_loses_lock)
     snprintf(pid, sizeof(pid), "%d", (int)holder->pid);
     ck_assert_int_eq(program_run(NULL, REDLOCK("break", "stuck"), &program), 64);
     ck_assert_msg(program_printed(program, text), "%s", program_out(program));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("break", "--yes", "--json", "stuck"), &program),
                      0);
     cli_expect_json(program, "holders.0.host", host);
     cli_expect_json(program, "holders.0.pid", pid);
-    program_free(program);
-    program_free(holder);
 }
 
 /* ---- who is not told, and why ----------------------------------------------------------- */
@@ -204,10 +193,8 @@ TEST(kinds, without_right_to_list_clients_it_is_unknown, .rows = 2)
     ck_assert_int_eq(program_run(NULL, REDLOCK("-v", "inspect", "denied"), &program), 0);
     const char *why = strstr(program_err(program), "does not tell hosts and processes: NOPERM");
     ck_assert_msg(why && strstr(why, words[_i]), "%s", program_err(program));
-    program_free(program);
     (void)master_do(cli_lone, 0, "ACL", "SETUSER", "default", "+@all", NULL);
     expect_process("denied", holder);
-    program_free(holder);
 }
 
 TEST(kinds, holder_is_found_in_a_crowd)
@@ -230,7 +217,6 @@ TEST(kinds, holder_is_found_in_a_crowd)
     expect_process("crowded", holder);
     for (int i = 0; i < CROWD; i++)
         close(crowd[i]);
-    program_free(holder);
 }
 
 /* ---- what others say of themselves ------------------------------------------------------ */
@@ -351,11 +337,9 @@ TEST(fakes, bytes_of_server_are_printed_safely)
     struct program *program = inspect("any", true);
     cli_expect_json(program, "holders.0.client_hex", "651b5d303b7807fe");
     cli_expect_json(program, "holders.0.host", "null");
-    program_free(program);
     program = inspect("any", false);
     ck_assert(program_printed(program, "\n  client e\\x1b]0;x\\x07\\xfe, host and process"));
     ck_assert_ptr_null(strchr(program_out(program), '\x1b'));
-    program_free(program);
     fake_stop(fake);
 }
 
@@ -395,7 +379,6 @@ TEST(fakes, server_that_answers_nonsense_does_no_harm, .rows = ROWS(nonsense))
     struct program *program = inspect("any", true);
     cli_expect_json(program, "verdict", "held");
     cli_expect_json(program, "holders.0.host", "null");
-    program_free(program);
     ck_assert_uint_gt(fake_count(fake, nonsense[_i].match), (unsigned)nonsense[_i].skip);
     fake_stop(fake);
 }

@@ -42,7 +42,6 @@ static const char *run(int expected, const char *const argv[])
     ck_assert_msg(status == expected, "%d: %s%s", status, program_out(program),
                   program_err(program));
     snprintf(err, sizeof(err), "%s", program_err(program));
-    program_free(program);
     return err;
 }
 
@@ -178,7 +177,6 @@ static void expect_status(int expected, const char *part)
     int status = program_run(NULL, REDLOCK("status"), &program);
     ck_assert_int_eq(status, expected);
     EXPECT_TEXT(program_out(program), part);
-    program_free(program);
 }
 
 TEST(init, status_tells_of_quarantine)
@@ -219,7 +217,6 @@ TEST(init, quarantine_by_hand_votes_at_no_time)
     const char *out = program_out(program);
     ck_assert_msg(strstr(out, "guard: quarantined until somebody deletes") != NULL, "%s", out);
     ck_assert_ptr_null(strstr(out, "votes in"));
-    program_free(program);
     master_do(masters, 2, "FLUSHALL", NULL);
     const char *why = RUN(69, "lock", "--try", "name");
     ck_assert_msg(strstr(why, "2 vote in ") != NULL, "%s", why);
@@ -346,11 +343,9 @@ TEST(init, json_tells_result)
     ck_assert_int_eq(status, 0);
     cli_expect_json(program, "verb", "init");
     cli_expect_json(program, "result", "done");
-    program_free(program);
     status = program_run(NULL, REDLOCK("init", "--json"), &program);
     ck_assert_int_eq(status, 65);
     cli_expect_json(program, "error", NULL);
-    program_free(program);
 }
 
 CASE(init, .timeout_s = 120, .set_up = start, .tear_down = stop)

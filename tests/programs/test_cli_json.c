@@ -25,7 +25,6 @@ static void expect_result(const char *const argv[], int status, const char *resu
         cli_expect_json(program, "error", NULL);
     const char *text = program_out(program);
     ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
-    program_free(program);
 }
 
 TEST(json, every_outcome_of_lock_extend_and_release_is_object)
@@ -95,20 +94,17 @@ TEST(json, run_tells_on_stderr_how_it_ended)
         ck_assert_int_eq(status, rows[i].status);
         ck_assert_ptr_nonnull(strstr(program_err(program), rows[i].text));
         ck_assert_str_eq(program_out(program), "");
-        program_free(program);
     }
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("run", "--json", "json:run", "--", "/nonexistent"), &program),
         127);
     ck_assert_ptr_nonnull(strstr(program_err(program), "\"result\":\"not run\""));
-    program_free(program);
     (void)cli_acquire("json:run", "20s");
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("run", "-q", "--try", "--json", "json:run", "--", "true"),
                     &program),
         75);
     ck_assert(strncmp(program_err(program), "{\"name\":\"json:run\",", 19) == 0);
-    program_free(program);
 }
 
 TEST(json, no_quorum_is_object_with_each_masters_word)

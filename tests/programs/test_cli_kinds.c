@@ -28,7 +28,6 @@ static const char *take(const char *const argv[])
     ck_assert_msg(status == 0, "%d: %s", status, program_err(program));
     snprintf(handle, REDLOCK_HANDLE_MAX, "%s", program_out(program));
     handle[strcspn(handle, "\n")] = '\0';
-    program_free(program);
     return handle;
 }
 
@@ -42,7 +41,6 @@ static bool inspect(const char *const argv[])
     struct program *program = NULL;
     int status = run(argv, &program);
     snprintf(inspected, sizeof(inspected), "%s", program_out(program));
-    program_free(program);
     return status == 0;
 }
 
@@ -77,7 +75,6 @@ static void expect_error(const char *const argv[], int status, const char *text)
     ck_assert_msg(strstr(program_err(program), text) != NULL, "%s", program_err(program));
     ck_assert_msg(cli_one_line(program_err(program)), "%s", program_err(program));
     ck_assert_str_eq(program_out(program), "");
-    program_free(program);
 }
 
 /* ---- each kind -------------------------------------------------------------------------- */
@@ -116,10 +113,8 @@ TEST(kinds, lock_of_each_kind_has_life_by_handles, .rows = 2 * KINDS)
     ck_assert_int_ge(json_get(program_out(program), strlen(program_out(program)), "handle",
                               extended, sizeof(extended)),
                      0);
-    program_free(program);
     ck_assert_int_eq(run(REDLOCK("release", "--json", extended), &program), 0);
     cli_expect_json(program, "result", "released");
-    program_free(program);
     ck_assert_int_eq(RUN("release", handle), 1);
     expect_inspect("lived", "verdict", "free");
 }
@@ -197,7 +192,6 @@ TEST(kinds, another_kind_is_told_at_once, .rows = 2)
     struct program *program = NULL;
     ck_assert_int_eq(run(REDLOCK("inspect", "kind"), &program), 0);
     ck_assert(program_printed(program, "'kind': no lock but data: a list, for ever\n"));
-    program_free(program);
     for (unsigned i = 0; i < all->n; i++)
         ck_assert_int_eq(master_do(all, i, "DEL", "kind", NULL).number, 1);
 }
@@ -222,17 +216,14 @@ TEST(kinds, several_names_are_taken_all_or_none, .rows = 2)
     ck_assert_int_ge(json_get(program_out(program), strlen(program_out(program)), "handle",
                               handle, sizeof(handle)),
                      0);
-    program_free(program);
     expect_error(REDLOCK("lock", "b", "c"), 75, "'b', 'c' are not all free, one is held by");
     ck_assert_uint_eq(masters_with(all, "c"), 0);
     ck_assert_int_eq(RUN("lock", "a"), 75); /* it is a plain lock to everybody else */
     ck_assert_int_eq(run(REDLOCK("extend", "--ttl", "25s", handle), &program), 0);
     snprintf(handle, sizeof(handle), "%s", program_out(program));
     handle[strcspn(handle, "\n")] = '\0';
-    program_free(program);
     ck_assert_int_eq(run(REDLOCK("release", "--json", handle), &program), 0);
     cli_expect_json(program, "names.1.name", "b");
-    program_free(program);
     expect_error(REDLOCK("release", handle), 1, "'a' and the others: ");
     ck_assert_int_eq(RUN("release", TAKE("b", "c")), 0);
 }
@@ -270,7 +261,6 @@ TEST(kinds, masters_that_differ_are_told_apart)
     cli_expect_json(program, "nodes.2.holder_count", "2");
     cli_expect_json(program, "verdict", "held");
     cli_expect_json(program, "holders.1.owner", "b");
-    program_free(program);
     (void)master_do(cli_masters, 2, "DEL", "apart", NULL);
     expect_inspect("apart", "verdict", "split");
     (void)master_do(cli_masters, 1, "DEL", "apart", NULL);
@@ -294,11 +284,9 @@ TEST(kinds, owner_that_is_asked_for_is_first)
     ck_assert_int_eq(run(REDLOCK("inspect", "--owner", "o39", "--json", "crowd"), &program), 0);
     cli_expect_json(program, "holders.0.owner", "o39");
     cli_expect_json(program, "holder_count", "30");
-    program_free(program);
     ck_assert_int_eq(run(REDLOCK("inspect", "crowd"), &program), 0);
     ck_assert(program_printed(program, "read by o10, o11 (lapsed), o12 and 27 more, "));
     ck_assert(program_printed(program, "\n  and 14 more\n"));
-    program_free(program);
     (void)master_do(all, 0, "DEL", "crowd", NULL);
 }
 
@@ -311,7 +299,6 @@ TEST(kinds, hostile_owners_are_printed_safely)
     ck_assert_int_eq(run(REDLOCK("inspect", "evil"), &program), 0);
     ck_assert(program_printed(program, "held by e\\x1b]0;x\\x07\\x0a\"\\xfe, "));
     ck_assert_ptr_null(strchr(program_out(program), '\x1b'));
-    program_free(program);
     expect_inspect("evil", "holders.0.owner_hex", "651b5d303b78070a22fe");
     (void)master_do(all, 0, "DEL", "evil", NULL);
 }

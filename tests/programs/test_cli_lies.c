@@ -69,7 +69,6 @@ TEST(cli_lies, lie_ends_no_program, .rows = ASKED)
                      : program_run(NULL, REDLOCK("inspect", "x"), &program);
     ck_assert_msg(status >= 0 && status < 128, "%s, lied to at %s: status %d: %s", verb,
                   asked[_i].asked, status, program_err(program));
-    program_free(program);
     for (int i = 0; i < LIES; i++) {
         int times = (int)fake_count(fakes[i], asked[_i].asked);
         ck_assert_int_gt(times, asked[_i].skip);

@@ -63,7 +63,6 @@ static void expect_remedy(const char *result, const char *reason, const char *re
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "lists", result, reason, remedy);
     cli_expect_check(program, 2, "lists", result, reason, remedy);
-    program_free(program);
 }
 
 static void expect_lists(const char *result, const char *reason)
@@ -119,7 +118,6 @@ TEST(masters, client_of_other_masters_is_named)
     cli_expect_check(program, 0, "lists", "ok", NULL, NULL);
     cli_expect_check(program, 1, "lists", "warn", "its list has other masters", NULL);
     cli_expect_check(program, 2, "lists", "warn", "its list has other masters", NULL);
-    program_free(program);
     redlock_close(client);
 }
 
@@ -177,7 +175,6 @@ TEST(masters, without_right_to_ask_it_is_unknown)
     setenv("REDLOCK_NODES", node_list_write(&list), 1);
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "lists", "unknown", "permission", NULL);
-    program_free(program);
 }
 
 CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)

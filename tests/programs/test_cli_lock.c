@@ -22,7 +22,6 @@ TEST(lock, lock_excludes_until_it_is_released)
     ck_assert_str_eq(program_out(program), "");
     ck_assert(cli_one_line(program_err(program)));
     ck_assert_ptr_nonnull(strstr(program_err(program), "'excluded' is held by another"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "-E", "9", "excluded"), NULL), 9);
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "--try", "excluded", "--", "true"), NULL),
                      75);
@@ -34,7 +33,6 @@ TEST(lock, lock_excludes_until_it_is_released)
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), &program), 1);
     ck_assert_ptr_nonnull(strstr(program_err(program), "gone already: it was released before"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle), NULL), 1);
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "--try", "excluded", "--", "true"), NULL),
                      0);
@@ -57,7 +55,6 @@ TEST(lock, masters_just_started_are_said_to_vote_soon)
                                "than max-ttl ago; 2 vote in "),
                   "%s", said);
     ck_assert_ptr_null(strstr(said, "failed"));
-    program_free(program);
     masters_stop(fresh);
 }
 
@@ -73,7 +70,6 @@ TEST(lock, time_is_told_at_which_majority_votes)
     const char *file = fakes_file(fakes, 3, "max-ttl 1h\n");
     ck_assert_int_ne(program_run(NULL, REDLOCK("lock", "-n", file, "soon"), &program), 0);
     ck_assert_msg(strstr(program_err(program), "2 vote in 30"), "%s", program_err(program));
-    program_free(program);
     fakes_stop(fakes, 3);
 }
 
@@ -99,7 +95,6 @@ TEST(lock, guard_that_does_not_pass_is_no_recent_start, .rows = 2)
                 : "less than max-ttl ago; 2 vote in 50m";
     ck_assert_msg(strstr(said, expected), "%s", said);
     ck_assert_int_eq(_i == 0, strstr(said, "less than max-ttl ago") == NULL);
-    program_free(program);
     fakes_stop(fakes, 3);
 }
 
@@ -156,13 +151,11 @@ TEST(lock, handle_comes_by_argument_stdin_or_environment)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("extend", "--ttl", "25s", handle), &program), 0);
     snprintf(handle, sizeof(handle), "%s", program_out(program));
-    program_free(program);
 
     struct program_how from_stdin = {.input = handle};
     ck_assert_int_eq(program_run(&from_stdin, REDLOCK("extend", "-"), &program), 0);
     snprintf(handle, sizeof(handle), "REDLOCK_HANDLE=%s", program_out(program));
     handle[strlen(handle) - 1] = '\0';
-    program_free(program);
 
     const char *const environment[] = {handle, NULL};
     struct program_how from_environment = {.environment = environment};
@@ -181,12 +174,10 @@ TEST(lock, stdin_is_one_handle_and_nothing_more)
     struct program_how nul = {.input = text, .input_len = len + 5};
     ck_assert_int_eq(program_run(&nul, REDLOCK("release", "-"), &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "stdin holds no handle"));
-    program_free(program);
     memset(text + len, 'A', sizeof(text) - len);
     struct program_how too_long = {.input = text, .input_len = sizeof(text)};
     ck_assert_int_eq(program_run(&too_long, REDLOCK("release", "-"), &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "stdin holds no handle"));
-    program_free(program);
     memcpy(text + len, "\r\n\r\n", 4);
     struct program_how returned = {.input = text, .input_len = len + 4};
     ck_assert_int_eq(program_run(&returned, REDLOCK("release", "-"), NULL), 0);
@@ -206,7 +197,6 @@ TEST(lock, extend_lengthens_lease_and_keeps_it_for_next)
     ck_assert_int_gt(json_get(text, strlen(text), "validity_ms", validity, sizeof(validity)),
                      0);
     ck_assert_int_gt(strtol(validity, NULL, 10), 15000);
-    program_free(program);
     ck_assert(cli_majority_has("longer"));
 }
 
@@ -219,13 +209,11 @@ TEST(lock, extend_refuses_passed_deadline_and_handle_cut_short)
     ck_assert_int_eq(program_run(NULL, REDLOCK("extend", handle), &program), 1);
     ck_assert(cli_one_line(program_err(program)));
     ck_assert_str_eq(program_out(program), "");
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 1);
     handle[strlen(handle) - 3] = '\0';
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "no handle, or not all of one"));
     ck_assert(cli_one_line(program_err(program)) && !strstr(program_err(program), "rl4"));
-    program_free(program);
     struct program_how nul = {.input = "rl4\0A", .input_len = 5};
     ck_assert_int_eq(program_run(&nul, REDLOCK("release", "-"), NULL), 64);
     char *big = malloc(100001);
@@ -252,7 +240,6 @@ TEST(lock, handle_that_another_clock_has_timed_is_refused, .rows = ROWS(offsets)
     ck_assert_int_eq(
         program_run(NULL, THERE(offsets[_i], program_path, "extend", handle), &program), 64);
     ck_assert(cli_one_line(program_err(program)));
-    program_free(program);
 
     /* It is over, and another has it. */
     ck_assert(wait_until(masters_with(cli_masters, "timed") == 0, CLI_MOMENT_MS));
@@ -287,7 +274,6 @@ TEST(lock, extend_that_is_refused_leaves_lock_alone)
                      64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "at most 30000 ms (max-ttl)\n"));
     ck_assert_ptr_nonnull(strstr(program_err(program), "not extended (by its handle the lock"));
-    program_free(program);
     ck_assert_uint_ge(masters_with(cli_masters, "refused"), had);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
 }
@@ -326,7 +312,6 @@ TEST(lock, result_that_nobody_gets_is_71)
         int status = program_run(&closed, argv, &program);
         ck_assert_msg(status == 71, "%s: %d", lines[i][0], status);
         ck_assert_msg(cli_one_line(program_err(program)), "%s", program_err(program));
-        program_free(program);
     }
     ck_assert(cli_majority_has("unseen"));
     /* What prints nothing lacks nothing; and a lock is given up all the same. */
@@ -351,7 +336,6 @@ TEST(lock, release_that_right_is_missing_for_says_which)
     ck_assert_int_eq(status, 69);
     ck_assert_msg(strstr(program_err(program), "(DEL in plain_release)") != NULL, "%s",
                   program_err(program));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
 }
 
@@ -364,13 +348,11 @@ TEST(lock, names_are_bytes_and_printed_safely)
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--json", name), &program), 0);
     cli_expect_json(program, "name", "a b\"c\\\n\x1b[31m\xef\xbf\xbd{x}");
     cli_expect_json(program, "name_hex", "61206222635c0a1b5b33316dff7b787d");
-    program_free(program);
     ck_assert(cli_majority_has(name));
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", name), &program), 75);
     ck_assert(cli_one_line(program_err(program)));
     ck_assert_ptr_null(strchr(program_err(program), '\x1b'));
     ck_assert_ptr_nonnull(strstr(program_err(program), "\\x0a\\x1b[31m\\xff{x}"));
-    program_free(program);
 }
 
 /* Every byte there is, and UTF-8 that is not quite right: JSON comes out, and the bytes with
@@ -410,7 +392,6 @@ static void expect_name(const char *name, bool exact)
             ck_assert_int_eq(strtol(byte, NULL, 16), (unsigned char)name[i]);
         }
     }
-    program_free(program);
 }
 
 TEST(lock, json_is_json_for_names_of_any_bytes)

@@ -21,11 +21,9 @@ TEST(look, holder_of_bytes_is_printed_safely)
     cli_expect_json(program, "verdict", "held");
     cli_expect_json(program, "holder_hex", "6576696c1b5d303b7807fe");
     cli_expect_json(program, "nodes.4.ttl_ms", "null");
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "foreign"), &program), 0);
     ck_assert(program_printed(program, "evil\\x1b]0;x\\x07\\xfe, for ever"));
     ck_assert_ptr_null(strchr(program_out(program), '\x1b'));
-    program_free(program);
     for (unsigned i = 0; i < 5; i++)
         (void)master_do(cli_masters, i, "DEL", "foreign", NULL);
 }
@@ -50,12 +48,10 @@ TEST(look, lock_reserved_for_waiter_is_free)
     cli_expect_json(program, "nodes.0.kept", "true");
     cli_expect_json(program, "nodes.0.ttl_ms", NULL);
     ck_assert_ptr_null(strstr(program_out(program), "holder"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "kept:free"), &program), 0);
     ck_assert(program_printed(program, "  free, kept for a waiter, "));
     ck_assert(
         program_printed(program, "'kept:free': free, kept for a waiter (on 4 of 5 masters)\n"));
-    program_free(program);
 
     set_all("a holder", 3); /* one is kept still */
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "kept:free", "--json"), &program), 0);
@@ -63,7 +59,6 @@ TEST(look, lock_reserved_for_waiter_is_free)
     cli_expect_json(program, "holder", "a holder");
     cli_expect_json(program, "nodes.3.kept", "true");
     ck_assert_ptr_null(strstr(program_out(program), "\"verdict\":\"held\",\"kept\""));
-    program_free(program);
     for (unsigned i = 0; i < 4; i++)
         (void)master_do(cli_masters, i, "DEL", "kept:free", NULL);
 }
@@ -73,20 +68,17 @@ TEST(look, inspect_tells_free_from_held_from_split)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "looked:at"), &program), 0);
     ck_assert(program_printed(program, "'looked:at': free\n"));
-    program_free(program);
     for (unsigned i = 0; i < 4; i++)
         (void)master_do(cli_masters, i, "SET", "looked:at", i % 2 == 0 ? "one" : "two", NULL);
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "looked:at", "--json"), &program), 0);
     cli_expect_json(program, "verdict", "split");
     cli_expect_json(program, "nodes.4.vote", "free");
-    program_free(program);
     for (unsigned i = 0; i < 4; i++)
         (void)master_do(cli_masters, i, "DEL", "looked:at", NULL);
     (void)cli_acquire("looked:at", "20s");
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "looked:at", "--json"), &program), 0);
     cli_expect_json(program, "verdict", "held");
     cli_expect_json(program, "needed", "3");
-    program_free(program);
 }
 
 TEST(look, inspect_answers_scripts_by_its_exit_status)
@@ -115,12 +107,10 @@ TEST(look, status_has_line_per_node_and_verdict)
     ck_assert(!program_printed(program, "WARN"));
     ck_assert(!program_printed(program, "FAIL"));
     ck_assert(program_printed(program, "fit: 5 of 5 masters vote, 3 are needed\n"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("--json", "status"), &program), 0);
     cli_expect_json(program, "fit", "true");
     cli_expect_json(program, "nodes.0.state", "ready");
     cli_expect_json(program, "nodes.4.role", "master");
-    program_free(program);
 }
 
 TEST(look, status_watch_looks_each_second_and_ends_on_interrupt)
@@ -136,7 +126,6 @@ TEST(look, status_watch_looks_each_second_and_ends_on_interrupt)
         ck_assert(json_valid(line, (size_t)(end - line)));
     ck_assert_str_eq(line, "");
     ck_assert_str_eq(program_err(program), "");
-    program_free(program);
 }
 
 /* ---- no quorum: 69 ---- */
@@ -150,10 +139,8 @@ TEST(no_quorum, no_quorum_is_69_and_says_so)
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "quorum:less"), &program), 69);
     ck_assert(cli_one_line(program_err(program)));
     ck_assert_ptr_nonnull(strstr(program_err(program), "no quorum, 3 of 5 masters failed and"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "-v", "quorum:less"), &program), 69);
     ck_assert_ptr_nonnull(strstr(program_err(program), "failed: "));
-    program_free(program);
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("run", "--try", "-E", "9", "quorum:less", "--", "true"),
                     NULL),
@@ -164,17 +151,13 @@ TEST(no_quorum, no_quorum_is_69_and_says_so)
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "kept", "--json"), &program), 69);
     cli_expect_json(program, "verdict", "unknown");
     cli_expect_json(program, "nodes.0.vote", "failed");
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), 69);
     ck_assert(program_printed(program, "NOT FIT: 2 of 5 masters vote, 3 are needed"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--json"), &program), 69);
     cli_expect_json(program, "fit", "false");
     cli_expect_json(program, "nodes.0.state", "down");
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "-q", "quorum:less"), &program), 69);
     ck_assert_str_eq(program_err(program), "");
-    program_free(program);
 }
 
 /* A stopped master takes the connection and says nothing: it counts as missing all the same. */
@@ -188,7 +171,6 @@ TEST(no_quorum, masters_that_are_not_connected_yet_are_counted)
     ck_assert_msg(strstr(program_err(program),
                          "3 of 5 masters failed or are not connected yet, and 3 are needed"),
                   "%s", program_err(program));
-    program_free(program);
 }
 
 /* All that is known is that they are silent; and no master is asked for its state to find more,
@@ -210,7 +192,6 @@ TEST(no_quorum, silent_masters_are_named_and_not_waited_for_twice)
     snprintf(named, sizeof(named), " and 2 are needed (unix://%s: %s)\n",
              fake_endpoint(fakes[1])->path, why);
     ck_assert_msg(strstr(program_err(program), named), "%s", program_err(program));
-    program_free(program);
     ck_assert_uint_eq(fake_count(fakes[0], "PING*"), 0);
     fakes_stop(fakes, 3);
 }
@@ -253,7 +234,6 @@ TEST(refused, run_that_only_a_person_can_help_ends_with_reason_and_remedy,
     ck_assert_msg(strstr(err, "waiting up to 5 s for somebody to mend that"), "%s", err);
     ck_assert_msg(strstr(err, refusals[_i].reason), "%s", err);
     ck_assert_msg(strstr(err, refusals[_i].remedy), "%s", err);
-    program_free(program);
     masters_stop(masters);
 }
 

@@ -88,7 +88,6 @@ static void expect_other_lists(unsigned members, const char *clients, const char
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_json(program, "other_lists", clients);
     cli_expect_json(program, "majorities_meet", meet);
-    program_free(program);
 }
 
 /* One program after the other is started anew with the new list, and status waits meanwhile. */
@@ -107,7 +106,6 @@ static void step(struct holder *holders, unsigned to)
     }
     ck_assert_int_eq(program_wait(program, 60000), CLI_FIT);
     ck_assert_int_ge(now_ms() - ended_ms, TTL_MS);
-    program_free(program);
     expect_all_held(holders);
     expect_other_lists(to, "0", "true");
 }
@@ -162,7 +160,6 @@ TEST(masters, status_tells_whether_majorities_of_two_lists_meet, .rows = PAIRS)
     struct program *program = cli_expect_status(CLI_FIT);
     unsigned shared = pairs[_i].own & 1 ? 0 : 1; /* of the own list the second, then */
     cli_expect_check(program, shared, "lists", "warn", NULL, pairs[_i].remedy);
-    program_free(program);
     end(&holder);
 }
 
@@ -177,7 +174,6 @@ TEST(masters, wait_names_clients_that_have_former_list)
                      CLI_DEGRADED);
     ck_assert_ptr_nonnull(strstr(program_err(program), "1 client has another node list: "
                                                        "change nothing before"));
-    program_free(program);
     end(&holder);
 }
 

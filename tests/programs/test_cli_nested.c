@@ -52,7 +52,6 @@ TEST(nested, run_under_its_own_lock_does_not_wait_for_itself, .rows = NESTS)
     ck_assert_int_eq(program_printed(program, "inside"), status == 0);
     if (status == 75)
         ck_assert_ptr_nonnull(strstr(program_err(program), "would wait for itself"));
-    program_free(program);
 }
 
 /* The writer waits for the outer reader, the inner reader would for the writer. */
@@ -72,7 +71,6 @@ TEST(nested, reader_under_reader_does_not_wait_behind_writer)
     ck_assert_msg(status == 75, "%d: %s", status, program_err(program));
     ck_assert(!program_printed(program, "inside"));
     ck_assert_ptr_nonnull(strstr(program_err(program), "would wait for itself"));
-    program_free(program);
 }
 
 TEST(nested, it_is_noticed_through_run_between_them)
@@ -82,7 +80,6 @@ TEST(nested, it_is_noticed_through_run_between_them)
     snprintf(between, sizeof(between), "n:6 -- %s run n:5", program_redlock());
     ck_assert_int_eq(run_in_run("n:5", between, &program), 75);
     ck_assert_ptr_nonnull(strstr(program_err(program), "would wait for itself"));
-    program_free(program);
 }
 
 TEST(nested, same_name_on_other_masters_is_another_lock)
@@ -96,7 +93,6 @@ TEST(nested, same_name_on_other_masters_is_another_lock)
     ck_assert_int_eq(run_in_run("n:9", inner, &program), 75);
     ck_assert_ptr_nonnull(strstr(program_err(program), "'n:9' is held by another"));
     ck_assert_ptr_null(strstr(program_err(program), "would wait for itself"));
-    program_free(program);
     masters_stop(others);
 }
 
@@ -113,7 +109,6 @@ TEST(nested, owner_comes_from_environment)
     ck_assert_int_eq(program_run(&how, REDLOCK("lock", "n:8"), NULL), 0); /* a plain one */
     ck_assert_int_eq(program_run(NULL, REDLOCK("inspect", "n:7"), &program), 0);
     ck_assert(program_printed(program, "held by me (2 holds)"));
-    program_free(program);
 }
 
 /* ---- words that others use ----------------------------------------------------------------
@@ -141,7 +136,6 @@ TEST(nested, line_for_another_program_gets_hint, .rows = HINTS)
     ck_assert_int_eq(program_run(NULL, argv, &program), 64);
     ck_assert(cli_one_line(program_err(program)));
     ck_assert_msg(strstr(program_err(program), hints[_i].hint), "%s", program_err(program));
-    program_free(program);
 }
 
 TEST(nested, help_and_version_are_verbs)
@@ -149,13 +143,10 @@ TEST(nested, help_and_version_are_verbs)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("help"), &program), 0);
     ck_assert(program_printed(program, "usage: redlock VERB"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("help", "run"), &program), 0);
     ck_assert(program_printed(program, "usage: redlock run"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("version"), &program), 0);
     ck_assert_str_eq(program_out(program), "redlock " REDLOCK_VERSION "\n");
-    program_free(program);
 }
 
 TEST(nested, plain_lock_beside_readers_is_told_of_exclusive)
@@ -164,7 +155,6 @@ TEST(nested, plain_lock_beside_readers_is_told_of_exclusive)
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "--shared", "n:rw"), NULL), 0);
     ck_assert_int_eq(program_run(NULL, REDLOCK("lock", "n:rw"), &program), 65);
     ck_assert_ptr_nonnull(strstr(program_err(program), "--exclusive"));
-    program_free(program);
 }
 
 /* ---- an output that is not there ----------------------------------------------------------
@@ -181,7 +171,6 @@ TEST(nested, lock_whose_handle_nobody_could_get_is_not_taken)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(&how, REDLOCK("lock", "n:closed"), &program), 71);
     ck_assert_ptr_nonnull(strstr(program_err(program), "standard output is closed"));
-    program_free(program);
     cli_expect_free("n:closed");
     const char *handle = cli_acquire("n:closed", "20s"); /* releasing prints nothing */
     ck_assert_int_eq(program_run(&how, REDLOCK("release", handle), NULL), 0);

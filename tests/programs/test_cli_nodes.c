@@ -42,7 +42,6 @@ static void expect_refused(const char *why)
     ck_assert_msg(strstr(program_err(program), why) && strstr(program_err(program), "-n"), "%s",
                   program_err(program));
     ck_assert_str_eq(program_out(program), "");
-    program_free(program);
     /* Named, it is the caller's choice. */
     ck_assert_int_eq(program_run(&here, REDLOCK("status", "-n", list), NULL), 0);
 }
@@ -91,16 +90,13 @@ TEST(cli_nodes, verbose_and_json_say_which_list_is_used)
     snprintf(line, sizeof(line), "redlock: node list: %s\n", list);
     ck_assert_int_eq(program_run(&here, REDLOCK("-v", "status"), &program), 0);
     ck_assert_ptr_nonnull(strstr(program_err(program), line));
-    program_free(program);
     ck_assert_int_eq(program_run(&here, REDLOCK("status"), &program), 0);
     ck_assert_str_eq(program_err(program), "");
-    program_free(program);
     for (size_t i = 0; i < sizeof(one_each) / sizeof(one_each[0]); i++) {
         const char *argv[8] = {program_redlock()};
         memcpy(argv + 1, one_each[i], sizeof(one_each[i]));
         ck_assert_int_eq(program_run(&here, argv, &program), 0);
         cli_expect_json(program, "node_list", list);
-        program_free(program);
     }
 }
 
@@ -110,7 +106,6 @@ TEST(cli_nodes, empty_name_of_list_is_wrong_use)
     ck_assert_int_eq(program_run(&here, REDLOCK("status", "-n", ""), &program), 64);
     ck_assert_str_eq(program_err(program),
                      "redlock: -n is empty: give the path of a node list file\n");
-    program_free(program);
 }
 
 /* ---- secrets ---------------------------------------------------------------------------- */
@@ -152,7 +147,6 @@ TEST(cli_nodes, command_does_not_inherit_passwords)
     ck_assert_ptr_null(strstr(program_out(program), "hunter2"));
     ck_assert(program_printed(program, "TEST_PW2=kept\n"));
     ck_assert(program_printed(program, "REDLOCK_HANDLE="));
-    program_free(program);
     /* Nothing stands in its place. */
     ck_assert_int_eq(
         program_run(&how,
@@ -160,7 +154,6 @@ TEST(cli_nodes, command_does_not_inherit_passwords)
                     &program),
         1);
     ck_assert_str_eq(program_out(program), "0\n");
-    program_free(program);
     masters_stop(masters);
 }
 
@@ -177,11 +170,9 @@ TEST(cli_nodes, secrets_that_others_may_read_are_told_without_verbose)
     ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), 0);
     ck_assert(cli_one_line(program_err(program)));
     ck_assert_ptr_nonnull(strstr(program_err(program), "others may use the file (mode 0644)"));
-    program_free(program);
     ck_assert_int_eq(chmod(secret, 0600), 0);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), 0);
     ck_assert_str_eq(program_err(program), "");
-    program_free(program);
     masters_stop(masters);
 }
 

@@ -37,7 +37,6 @@ static int run(const char *const argv[], char ret_out[8192])
 {
     int status = program_run(NULL, argv, &program);
     snprintf(ret_out, 8192, "%s%s", program_out(program), program_err(program));
-    program_free(program);
     return status;
 }
 

@@ -145,7 +145,6 @@ static void expect_restart(const char *result, const char *reason, const char *r
 {
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 1, "restart", result, reason, remedy);
-    program_free(program);
 }
 
 TEST(replay, default_user_without_rights_is_warning_where_nothing_guards, .rows = 3)
@@ -210,7 +209,6 @@ TEST(replay, rights_of_default_user_that_can_not_be_asked_are_not_known)
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "-v"), &program), CLI_FIT);
     ck_assert_msg(program_printed(program, "restart") && program_printed(program, "acl|dryrun"),
                   "%s", program_out(program));
-    program_free(program);
     stop();
 }
 

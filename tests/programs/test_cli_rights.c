@@ -54,7 +54,6 @@ static void read_rights(const char *const argv[])
         words[word_count++] = strcmp(word, ">PASSWORD") == 0 ? ">pw" : word;
     }
     ck_assert_uint_gt(word_count, 8);
-    program_free(program);
 }
 
 static bool is_right(const char *word)
@@ -112,7 +111,6 @@ TEST(rights, printed_rights_are_all_that_status_wants, .rows = 2 * USES)
                      CLI_FIT);
     cli_expect_check(program, 0, "rights", "ok", NULL, NULL);
     cli_expect_check(program, n - 1, "rights", "ok", NULL, NULL);
-    program_free(program);
     if (strcmp(use, "all") == 0)
         expect_nothing_denied();
     stop();
@@ -131,13 +129,11 @@ TEST(rights, user_of_plain_locks_is_told_what_other_kinds_lack)
     cli_expect_check(program, 2, "rights", "warn", "+zrevrange", NULL);
     ck_assert(strstr(program_out(program), "\"rights\":{\"plain\":[],\"reentrant\":[\"&redisson_") !=
               NULL);
-    program_free(program);
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("status", "--json", "--kinds", "reentrant"), &program),
         CLI_NOT_FIT);
     cli_expect_check(program, 0, "rights", "fail", "kinds in use", "--acl");
     cli_expect_json(program, "nodes.0.votes", "false");
-    program_free(program);
     stop();
 }
 
@@ -175,7 +171,6 @@ TEST(rights, each_right_that_is_taken_away_is_named, .rows = 2 * PARTS)
         give_but(0, words[i]);
         (void)program_run(NULL, REDLOCK("status", "--json", "--prefix", "x:"), &program);
         expect_named(program, words[i]);
-        program_free(program);
     }
     stop();
 }
@@ -214,7 +209,6 @@ static void expect_init_fails(struct program *program, const char *word)
     (void)program_run(NULL, REDLOCK("status", "--json", "--kinds", "init", "--prefix", "x:"),
                       &program);
     cli_expect_check(program, 0, "rights", NULL, word, "--acl");
-    program_free(program);
 }
 
 TEST(rights, each_right_that_init_needs_is_printed_and_missed, .rows = INITS)
@@ -236,7 +230,6 @@ TEST(rights, each_right_that_init_needs_is_printed_and_missed, .rows = INITS)
         if (needs)
             expect_init_fails(program, words[i]);
         needed += needs;
-        program_free(program);
     }
     unsigned wanted = 0;
     for (const char *at = inits[_i].needs; (at = strchr(at, ' ')); at++)
@@ -256,7 +249,6 @@ TEST(rights, database_that_may_not_be_chosen_is_named)
     give_but(0, "+select");
     struct program *program = cli_expect_status(CLI_NOT_FIT);
     cli_expect_check(program, 0, "connection", "fail", "select", NULL);
-    program_free(program);
     stop();
 }
 
@@ -332,7 +324,6 @@ TEST(rights, right_that_server_can_not_tell_of_is_unknown)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "rights", "unknown", "whether the user has +publish", NULL);
     cli_expect_check(program, 0, "wake", "warn", NULL, "PUBLISH");
-    program_free(program);
     stop();
 }
 
@@ -357,11 +348,9 @@ TEST(rights, locks_that_can_not_be_released_are_told, .rows = 5)
     cli_expect_check(program, 1, "rights", "fail", trap->lacks, "--acl");
     ck_assert((strstr(program_out(program), "can be taken there and not released") != NULL) ==
               trap->can_be_taken);
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus"), &program),
                      CLI_DEGRADED);
     ck_assert(strstr(program_out(program), ",check=\"rights\"} 2\n") != NULL);
-    program_free(program);
     stop();
 }
 
@@ -373,7 +362,6 @@ TEST(rights, info_is_needed_for_guard, .rows = 2)
     setenv("REDLOCK_NODES", list_of("", _i ? "guard off" : "guard on", 0), 1);
     struct program *program = cli_expect_status(_i ? CLI_FIT : CLI_NOT_FIT);
     cli_expect_check(program, 0, "rights", _i ? "warn" : "fail", "+info", NULL);
-    program_free(program);
     stop();
 }
 

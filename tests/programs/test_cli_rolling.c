@@ -22,7 +22,6 @@ static int status_within(const char *time, int64_t *ret_took_ms)
     struct program *program = NULL;
     int status = program_run(NULL, REDLOCK("status", "--wait", time), &program);
     *ret_took_ms = now_ms() - began_ms;
-    program_free(program);
     return status;
 }
 
@@ -103,7 +102,7 @@ static void end_held(struct holders *holders)
 {
     redlock_close(holders->other);
     for (unsigned i = 0; i < PROGRAMS; i++)
-        program_free(holders->program[i]);
+        program_kill(holders->program[i]);
     for (unsigned i = 0; i < LOCKS; i++)
         redlock_release(holders->lock[i]);
     redlock_close(holders->client);
@@ -187,7 +186,6 @@ TEST(masters, good_look_is_not_enough)
                      CLI_DEGRADED);
     ck_assert_ptr_nonnull(strstr(program_err(program), "use a longer --wait"));
     ck_assert_ptr_nonnull(strstr(program_out(program), "fit: 3 of 3 masters vote"));
-    program_free(program);
     masters_stop(masters);
 }
 
@@ -204,7 +202,6 @@ TEST(masters, break_begins_it_anew)
     master_resume(masters, 1);
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), CLI_FIT);
     ck_assert_int_ge(now_ms() - resumed_ms, 2000 + 2000);
-    program_free(program);
     masters_stop(masters);
 }
 
@@ -231,7 +228,6 @@ TEST(masters, it_goes_with_one_look_only, .rows = 2)
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("status", "--wait", "1s", forms[_i].with), &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), forms[_i].words));
-    program_free(program);
 }
 
 CASE(masters, .timeout_s = 240)

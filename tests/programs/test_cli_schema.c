@@ -62,7 +62,6 @@ static void expect_list(const char *settings, int expected)
     setenv("REDLOCK_NODES", node_list_write(&list), 1);
     int status = program_run(NULL, REDLOCK("status", "--json"), &program);
     expect_as_said(program, status, expected);
-    program_free(program);
 }
 
 TEST(masters, every_look_is_as_schema_says)
@@ -96,11 +95,9 @@ TEST(masters, every_end_without_look_is_as_schema_says_and_a_metric, .rows = END
     memcpy(argv + 3, ends[_i].words, sizeof(ends[_i].words));
     expect_as_said(program, program_run(NULL, argv, &program), ends[_i].status);
     cli_expect_json(program, "fit", "false");
-    program_free(program);
     argv[2] = "--prometheus";
     ck_assert_int_eq(program_run(NULL, argv, &program), ends[_i].status);
     ck_assert_ptr_nonnull(strstr(program_out(program), "\nredlock_fit 0\n"));
-    program_free(program);
 }
 
 TEST(masters, gate_that_sees_nothing_is_as_schema_says)
@@ -111,7 +108,6 @@ TEST(masters, gate_that_sees_nothing_is_as_schema_says)
     setenv("REDLOCK_NODES", masters_file(masters, NULL), 1);
     int status = program_run(NULL, REDLOCK("status", "--json", "--wait", "1m"), &program);
     expect_as_said(program, status, 77);
-    program_free(program);
 }
 
 TEST(masters, time_is_that_of_the_look)
@@ -127,7 +123,6 @@ TEST(masters, time_is_that_of_the_look)
     const char *text = program_out(program);
     ck_assert_int_ge(json_get(text, strlen(text), "time", told, sizeof(told)), 20);
     ck_assert_msg(strcmp(before, told) <= 0 && strcmp(told, after) <= 0, "%s", told);
-    program_free(program);
 }
 
 /* The check itself sees what is amiss. */

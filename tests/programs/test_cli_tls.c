@@ -57,7 +57,6 @@ static double metric_of(const char *name)
     const char *close = line ? strchr(line, '}') : NULL;
     if (close)
         value = atof(close + 1);
-    program_free(program);
     return value;
 }
 
@@ -78,7 +77,6 @@ TEST(tls, certificate_that_ends_soon_is_warning, .rows = ROWS(ends))
         cli_expect_check(program, 0, "connection", "warn", "ends in 29d", "renew it");
     else
         cli_expect_check(program, 0, "connection", "ok", NULL, NULL);
-    program_free(program);
     double left_s = metric_of("redlock_master_tls_left_seconds{");
     double days = (double)(ends[_i].warns ? 29 : 30);
     ck_assert_msg(left_s > days * DAY_S - 60 && left_s <= days * DAY_S + 60, "%g", left_s);
@@ -91,7 +89,6 @@ TEST(tls, master_without_tls_has_no_certificate)
     setenv("REDLOCK_NODES", masters_file(masters, CLI_PATIENT), 1);
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "connection", "ok", NULL, NULL);
-    program_free(program);
     ck_assert_double_eq(metric_of("redlock_master_tls_left_seconds{"), -1);
     masters_stop(masters);
 }

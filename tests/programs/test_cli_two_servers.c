@@ -54,7 +54,6 @@ TEST(masters, balancer_is_no_vote_and_says_why)
     proxy_take_turns(proxy, &masters->node[3].unix_at);
     ck_assert_msg(is_found(&program), "%s", program_out(program));
     expect_found(program);
-    program_free(program);
 }
 
 /* The library has met one server, and this program the other. */
@@ -64,14 +63,11 @@ TEST(masters, own_connection_that_meets_another_server_is_told)
     bool found = false;
     int64_t end_ms = now_ms() + CLI_MOMENT_MS;
     while (!found && now_ms() < end_ms) { /* a server that has just begun may be restarted */
-        if (program)
-            program_free(program);
         proxy_lead_from(proxy, proxy_connections(proxy) + 2, &masters->node[3].unix_at);
         found = is_found(&program);
     }
     ck_assert_msg(found, "%s", program_out(program));
     expect_found(program);
-    program_free(program);
 }
 
 TEST(masters, proxy_before_one_server_is_well)
@@ -82,7 +78,6 @@ TEST(masters, proxy_before_one_server_is_well)
     while (now_ms() < end_ms) {
         ck_assert_msg(!is_found(&program), "%s", program_out(program));
         cli_expect_check(program, 1, "server", "ok", NULL, NULL);
-        program_free(program);
     }
 }
 
@@ -119,14 +114,11 @@ TEST(masters, addresses_of_both_families_are_compared)
     know_two_families();
     int64_t end_ms = now_ms() + CLI_MOMENT_MS;
     while (!found && now_ms() < end_ms) { /* a server that has just begun may be restarted */
-        if (program)
-            program_free(program);
         found = is_found(&program);
     }
     unsetenv("LD_PRELOAD");
     ck_assert_msg(found, "%s", program_out(program));
     expect_found(program);
-    program_free(program);
 }
 
 CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)

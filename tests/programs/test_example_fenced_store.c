@@ -59,7 +59,6 @@ static void expect_written(struct program *program)
     int status = program_wait(program, LIMIT_MS);
     ck_assert_msg(status == 0, "%d: %s", status, program_err(program));
     ck_assert(program_printed(program, "written with token "));
-    program_free(program);
 }
 
 /* A writer between its look at the lease and its write. */
@@ -96,7 +95,6 @@ TEST(fenced_store, writer_that_was_stopped_past_its_lease_is_refused)
     ck_assert_msg(strstr(program_err(early), expected), "%s", program_err(early));
     ck_assert_str_eq(program_out(early), "");
     ck_assert_uint_eq(stored("late"), token);
-    program_free(early);
 }
 
 /* The token is the last one still: nobody is harmed. */
@@ -116,7 +114,6 @@ TEST(fenced_store, wrong_arguments_are_told_with_usage)
     struct program *program = start("text", "halt");
     ck_assert_int_eq(program_wait(program, LIMIT_MS), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "usage: fenced_store NODES FILE TEXT"));
-    program_free(program);
 }
 
 CASE(fenced_store, .set_up = set_up, .tear_down = tear_down, .timeout_s = 60)

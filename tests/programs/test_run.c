@@ -32,7 +32,6 @@ TEST(plain, case_108_exit_status_of_command, .rows = ROWS(ends))
                      ends[_i].status);
     ck_assert_str_eq(program_err(program), "");
     ck_assert_str_eq(program_out(program), "");
-    program_free(program);
     cli_expect_free("j:108");
 }
 
@@ -41,7 +40,6 @@ TEST(plain, remedy_for_missing_dashes_shows_whole_command)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "x", "echo", "hi", "you"), &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), ": redlock run x -- echo hi you\n"));
-    program_free(program);
 }
 
 static rlim_t descriptors;
@@ -65,7 +63,6 @@ TEST(plain, too_few_descriptors_are_no_fault_of_node_list)
         ck_assert_msg(status == 71 || !strstr(program_err(program), "Too many open files") ||
                           status == 69,
                       "%d with %d: %s", status, (int)descriptors, program_err(program));
-        program_free(program);
     }
 }
 
@@ -75,13 +72,11 @@ TEST(plain, case_108_command_that_can_not_be_run)
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("run", "j:108", "--", "/nonexistent/x"), &program), 127);
     ck_assert(cli_one_line(program_err(program)));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "j:108", "--", "no-such-program"), NULL),
                      127);
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "j:108", "--", "/etc/passwd"), &program),
                      126);
     ck_assert(cli_one_line(program_err(program)));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "j:108", "--", "/"), NULL), 126);
     cli_expect_free("j:108");
 }
@@ -99,12 +94,10 @@ TEST(plain, case_111_arguments_verbatim_without_shell)
         0);
     ck_assert_str_eq(program_out(program),
                      "<a b><><\"q'><$HOME><*><--ttl><\\n><-v><--><\xff;>");
-    program_free(program);
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("run", "--", "-j:111", "--", "printf", "%s", "ok"), &program),
         0);
     ck_assert_str_eq(program_out(program), "ok");
-    program_free(program);
 }
 
 static int occurrences(const char *text, const char *word)
@@ -132,13 +125,11 @@ TEST(plain, case_112_environment_carries_name_handle_and_nodes)
     ck_assert_int_eq(occurrences(program_out(program), "\nREDLOCK_HANDLE="), 1);
     ck_assert_int_eq(occurrences(program_out(program), "\nREDLOCK_NODES="), 1);
     ck_assert(!program_printed(program, "stale"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL,
                                  REDLOCK("run", "j:112 x", "--", program_redlock(), "extend"),
                                  &program),
                      0);
     ck_assert(program_printed(program, "rl4"));
-    program_free(program);
 }
 
 TEST(plain, case_112_node_list_path_is_made_absolute)
@@ -162,7 +153,6 @@ TEST(plain, case_112_node_list_path_is_made_absolute)
     snprintf(expected, sizeof(expected), "%s\n", real);
     ck_assert_str_eq(program_out(program), expected);
     free(real);
-    program_free(program);
     suite_remove_dir(directory);
 }
 
@@ -179,7 +169,6 @@ TEST(plain, command_is_whom_systemd_means)
                         program_redlock(), NULL},
                     &program),
         0);
-    program_free(program);
     ck_assert_int_eq(program_run(NULL,
                                  (const char *const[]){
                                      "sh", "-c",
@@ -210,7 +199,6 @@ TEST(plain, case_112_try_wait_and_ttl_are_honoured)
     ck_assert_int_le(left_ms, 20000);
     kill(program->pid, SIGTERM);
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + SIGTERM);
-    program_free(program);
 }
 
 TEST(plain, case_113_stdin_is_passed_through)
@@ -224,7 +212,6 @@ TEST(plain, case_113_stdin_is_passed_through)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(&how, REDLOCK("run", "j:113", "--", "cat"), &program), 0);
     ck_assert_str_eq(program_out(program), input);
-    program_free(program);
     free(input);
 }
 
@@ -253,11 +240,9 @@ TEST(plain, case_114_no_secret_on_any_command_line_or_in_any_message)
     ck_assert(program_printed(program, "redlock-guard"));
     ck_assert(!program_printed(program, "s3cr3t-word"));
     ck_assert_ptr_null(strstr(program_err(program), "s3cr3t-word"));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "-v", "-n", nodes), &program), 0);
     ck_assert(!program_printed(program, "s3cr3t-word"));
     ck_assert_ptr_null(strstr(program_err(program), "s3cr3t-word"));
-    program_free(program);
     masters_stop(guarded);
     suite_remove_dir(directory);
 }
@@ -282,8 +267,6 @@ static void expect_no_difference(const struct program_how *how, const char *cons
     ck_assert_int_eq(program_run(how, plain, &without), 0);
     ck_assert_int_eq(program_run(how, wrapped, &with), 0);
     ck_assert_str_eq(program_out(with), program_out(without));
-    program_free(without);
-    program_free(with);
 }
 
 TEST(plain, descriptors_are_callers_and_no_others)
@@ -294,7 +277,6 @@ TEST(plain, descriptors_are_callers_and_no_others)
         program_run(&how, REDLOCK("run", "fds", "--", "readlink", "/proc/self/fd/9"), &program),
         0);
     ck_assert_str_eq(program_out(program), "/dev/zero\n");
-    program_free(program);
     const char *const list[] = {"ls", "/proc/self/fd", NULL};
     expect_no_difference(&how, list);
 }
@@ -335,8 +317,6 @@ TEST(plain, signal_mask_and_ignored_signals_are_callers)
         ck_assert(i == 0 || signals_of(without, "SigBlk:\t") != 0);
         ck_assert_uint_eq(signals_of(with, "SigIgn:\t"), signals_of(without, "SigIgn:\t"));
         ck_assert_uint_eq(signals_of(with, "SigBlk:\t"), signals_of(without, "SigBlk:\t"));
-        program_free(without);
-        program_free(with);
     }
 }
 
@@ -357,7 +337,6 @@ TEST(plain, openssl_is_loaded_for_tls_only)
     ck_assert_ptr_nonnull(strstr(program_out(program), "/libuuid.so"));
     ck_assert_ptr_null(strstr(program_out(program), "/libssl.so"));
     ck_assert_ptr_null(strstr(program_out(program), "/libcrypto.so"));
-    program_free(program);
 #endif
 }
 
@@ -373,7 +352,6 @@ TEST(plain, openssl_that_can_not_be_loaded_is_named)
     ck_assert_int_eq(program_run(&how, argv, &program), 78);
     ck_assert(cli_one_line(program_err(program)));
     ck_assert_ptr_nonnull(strstr(program_err(program), "TLS can't be set up: ./libssl.so."));
-    program_free(program);
 #endif
 }
 

@@ -69,7 +69,6 @@ TEST(back, clock_back_command_gone_and_74, .rows = STEPS)
     ck_assert(scene_all_gone(&scene));
     ck_assert_int_lt(boot_ms() - begin_ms, 8000); /* and no renewal was due for ten */
     ck_assert(cli_one_line(program_err(scene.run)));
-    program_free(scene.run);
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
 }
@@ -85,7 +84,6 @@ TEST(back, clock_back_while_run_is_stopped_command_gone, .rows = STEPS)
     ck_assert(wait_until(scene_all_gone(&scene), 8000));
     kill(scene.run->pid, SIGCONT);
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
-    program_free(scene.run);
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
 }
@@ -99,7 +97,6 @@ TEST(back, clock_back_while_command_has_grace_it_is_killed, .rows = STEPS)
     pause_ms(300);
     *step_ns += steps_s[_i] * RL_NS_PER_S;
     ck_assert(wait_until(scene_all_gone(&scene), 8000));
-    program_free(scene.run);
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
 }
@@ -118,7 +115,6 @@ TEST(back, clock_back_is_the_cause_that_is_named, .rows = STEPS)
     struct program *run = hold("2s");
     *step_ns += steps_s[_i] * RL_NS_PER_S;
     loss_expect(run, "clock", "the clock of this machine was set back");
-    program_free(run);
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", LOSS_NAME, NULL);
 }
@@ -131,7 +127,6 @@ TEST(back, machine_that_was_suspended_is_told_apart_from_process_that_was_stoppe
     *step_ns += 60 * RL_NS_PER_S;
     kill(run->pid, SIGCONT);
     loss_expect(run, "suspended", "this machine was suspended for 1m0s");
-    program_free(run);
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", LOSS_NAME, NULL);
 }
@@ -150,7 +145,6 @@ TEST(back, clock_back_while_it_waits_it_has_waited, .rows = STEPS)
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 75);
     ck_assert_int_ge(now_ms() - begin_ms, 1400);
     ck_assert_int_le(now_ms() - begin_ms, 10000);
-    program_free(program);
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
 }

@@ -26,7 +26,6 @@ TEST(kills, run_killed_command_gone_before_validity_ends_and_lock_free_after)
     scene_expect_gone_by(&scene, scene_validity_end_ms(2000));
     ck_assert_uint_ge(masters_with(cli_masters, SCENE_NAME), 3);
     ck_assert(wait_until(!process_lives(scene.guard), CLI_MOMENT_MS));
-    program_free(scene.run);
     scene_expect_free_soon();
 }
 
@@ -43,7 +42,6 @@ TEST(kills, run_killed_no_name_hides_daemon)
     kill(scene.run->pid, SIGKILL);
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 128 + SIGKILL);
     scene_expect_gone_by(&scene, scene_validity_end_ms(2000));
-    program_free(scene.run);
     scene_expect_free_soon();
 }
 
@@ -59,7 +57,6 @@ TEST(kills, run_stopped_command_gone_before_validity_ends)
     kill(scene.run->pid, SIGCONT);
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
     ck_assert(cli_one_line(program_err(scene.run)));
-    program_free(scene.run);
 }
 
 TEST(kills, run_stopped_for_moment_goes_on)
@@ -73,7 +70,6 @@ TEST(kills, run_stopped_for_moment_goes_on)
     ck_assert(process_lives(scene.pids[0]));
     kill(scene.run->pid, SIGTERM);
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 3);
-    program_free(scene.run);
 }
 
 TEST(kills, run_killed_polite_command_gets_term_and_time)
@@ -85,7 +81,6 @@ TEST(kills, run_killed_polite_command_gets_term_and_time)
     ck_assert(wait_until(scene_all_gone(&scene), CLI_MOMENT_MS));
     ck_assert_int_lt(boot_ms() - begin_ms, 2000); /* at once, not when the lease is over */
     ck_assert(program_printed(scene.run, "got TERM"));
-    program_free(scene.run);
     scene_expect_free_soon();
 }
 
@@ -102,7 +97,6 @@ TEST(kills, run_killed_daemon_of_command_gets_term_and_time_too)
     kill(scene.run->pid, SIGKILL);
     ck_assert(wait_until(scene_all_gone(&scene), CLI_MOMENT_MS));
     ck_assert(program_printed(scene.run, "daemon got TERM"));
-    program_free(scene.run);
     scene_expect_free_soon();
 }
 
@@ -134,7 +128,6 @@ TEST(kills, run_killed_processes_that_first_kill_missed_are_killed_too)
     kill(scene.pids[1], SIGKILL);
     ck_assert_msg(missed, "the first KILL has reached all");
     ck_assert_msg(over && gone, "the guard has left some of them");
-    program_free(scene.run);
     scene_expect_free_soon();
 }
 
@@ -150,7 +143,6 @@ TEST(kills, run_stopped_polite_command_gets_term_grace_before_end)
     ck_assert_int_gt(boot_ms(), end_ms - 2500);
     kill(scene.run->pid, SIGCONT);
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
-    program_free(scene.run);
 }
 
 TEST(kills, run_stopped_and_command_stopped_too)
@@ -164,7 +156,6 @@ TEST(kills, run_stopped_and_command_stopped_too)
     ck_assert(program_printed(scene.run, "got TERM")); /* it was continued */
     kill(scene.run->pid, SIGCONT);
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
-    program_free(scene.run);
 }
 
 TEST(kills, without_grace_there_is_no_term)
@@ -174,7 +165,6 @@ TEST(kills, without_grace_there_is_no_term)
     kill(scene.run->pid, SIGKILL);
     ck_assert(wait_until(scene_all_gone(&scene), 5000));
     ck_assert(!program_printed(scene.run, "got TERM"));
-    program_free(scene.run);
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
 }
@@ -199,7 +189,6 @@ TEST(kills, run_s_group_killed_and_daemon_of_command_is_ended)
     bool gone = wait_until(!process_lives(daemon), CLI_MOMENT_MS);
     kill(daemon, SIGKILL);
     ck_assert(gone);
-    program_free(program);
     scene_expect_free_soon();
 }
 
@@ -213,7 +202,6 @@ TEST(kills, processes_left_in_commands_group_are_ended_and_told)
     ck_assert_ptr_nonnull(
         strstr(program_err(program), "left others in its process group, which are ended now"));
     cli_expect_free(SCENE_NAME);
-    program_free(program);
 }
 
 /* The lease is all but over when it is granted: nothing is started. */
@@ -229,7 +217,6 @@ TEST(kills, command_is_not_started_where_its_grace_has_begun)
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 74);
     ck_assert_str_eq(program_out(program), "");
     ck_assert_ptr_nonnull(strstr(program_err(program), "ran out before sh could be started"));
-    program_free(program);
     fakes_stop(fakes, 1);
 }
 
@@ -251,7 +238,6 @@ TEST(kills, release_that_no_majority_confirmed_is_told)
     ck_assert_int_eq(status, 3);
     ck_assert_msg(strstr(program_err(scene.run), "was not released on a majority"), "%s",
                   program_err(scene.run));
-    program_free(scene.run);
     scene_expect_free_soon();
 }
 
@@ -268,7 +254,6 @@ TEST(kills, guard_killed_everything_gone_at_once_and_74)
     ck_assert_int_lt(boot_ms() - begin_ms, 3500); /* a grace, and not the lease */
     ck_assert(cli_one_line(program_err(scene.run)));
     cli_expect_free(SCENE_NAME);
-    program_free(scene.run);
 }
 
 TEST(kills, command_kills_its_parent)
@@ -293,7 +278,6 @@ TEST(kills, guard_stopped_is_continued)
     ck_assert(process_lives(scene.pids[0]));
     kill(scene.run->pid, SIGTERM);
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 3);
-    program_free(scene.run);
 }
 
 TEST(kills, guard_and_run_killed_at_once_command_itself_dies)
@@ -307,7 +291,6 @@ TEST(kills, guard_and_run_killed_at_once_command_itself_dies)
     kill(-scene.pids[0], SIGKILL); /* redlock(1) says that these escape */
     for (int i = 1; i < scene.pid_count; i++)
         kill(scene.pids[i], SIGKILL);
-    program_free(scene.run);
     scene_expect_free_soon();
 }
 
@@ -324,7 +307,6 @@ TEST(kills, children_that_were_there_before_are_left_alone)
     ck_assert_int_gt(before, 0);
     ck_assert(process_lives(before));
     kill(before, SIGKILL);
-    program_free(program);
 }
 
 TEST(kills, command_signals_its_own_group_only)
@@ -372,7 +354,6 @@ TEST(kills, run_killed_while_it_waits_leaves_no_guard)
     kill(scene.guard, SIGKILL);
     ck_assert(gone);
     ck_assert_int_eq(wait_scene_end(&scene), 128 + SIGKILL);
-    program_free(scene.run);
     scene_expect_free_soon();
 }
 
@@ -385,7 +366,6 @@ TEST(kills, guard_killed_while_run_waits_command_never_starts_and_74)
     ck_assert_str_eq(program_out(scene.run), "");
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "the guard process was killed"));
     cli_expect_free(SCENE_NAME);
-    program_free(scene.run);
 }
 
 TEST(kills, guard_stopped_while_run_waits_is_continued)
@@ -395,7 +375,6 @@ TEST(kills, guard_stopped_while_run_waits_is_continued)
     kill(scene.guard, SIGSTOP);
     ck_assert_int_eq(wait_scene_end(&scene), 0);
     ck_assert_str_eq(program_out(scene.run), "started\n");
-    program_free(scene.run);
 }
 
 CASE(kills, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

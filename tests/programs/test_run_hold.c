@@ -20,7 +20,6 @@ TEST(holding, lock_is_extended_for_as_long_as_command_runs)
         ck_assert_uint_ge(masters_with(cli_masters, "long"), 3);
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 0);
     ck_assert_str_eq(program_err(program), "");
-    program_free(program);
     cli_expect_free("long");
 }
 
@@ -34,7 +33,6 @@ TEST(holding, with_half_of_lease_as_grace_command_is_left_alone)
                                  &program),
                      0);
     ck_assert_str_eq(program_err(program), "");
-    program_free(program);
 }
 
 /* It is for services that make other calls meanwhile: run makes none. */
@@ -48,7 +46,6 @@ TEST(holding, background_never_is_not_for_run)
                     &program),
         0);
     ck_assert_str_eq(program_err(program), "");
-    program_free(program);
     cli_expect_free("never");
 }
 
@@ -67,7 +64,6 @@ TEST(holding, processes_left_in_commands_group_are_ended_before_release)
     ck_assert_int_gt(left, 0);
     ck_assert(!process_lives(left));
     ck_assert(cli_one_line(program_err(program)));
-    program_free(program);
 }
 
 TEST(holding, daemon_that_command_starts_lives_on)
@@ -87,7 +83,6 @@ TEST(holding, daemon_that_command_starts_lives_on)
     snprintf(named, sizeof(named), "runs on without the lock: process %d (sleep)", daemon_pid);
     ck_assert_msg(strstr(program_err(program), named) != NULL, "%s", program_err(program));
     kill(daemon_pid, SIGKILL);
-    program_free(program);
 }
 
 /* A lease is 1 s: the lock outlives it, and ends with the daemon. */
@@ -110,7 +105,6 @@ TEST(holding, with_descendants_lock_is_held_until_daemon_ends)
     ck_assert_int_eq(program_wait(program, 10000), 7);
     ck_assert_str_eq(program_err(program), "");
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "--try", "daemon", "--", "true"), NULL), 0);
-    program_free(program);
 }
 
 /* Signals and the end of the lock reach it too. */
@@ -127,7 +121,6 @@ TEST(holding, with_descendants_term_goes_to_daemon)
         pause_ms(20);
     }
     (void)program_wait(program, 10000);
-    program_free(program);
 }
 
 /* ---- many at once ---- */
@@ -160,7 +153,6 @@ TEST(many, hundred_contenders_lose_no_update_while_masters_die)
     for (int i = 0; i < CONTENDERS; i++) {
         int status = program_wait(programs[i], 120000);
         ck_assert_msg(status == 0, "contender %d: %d: %s", i, status, program_err(programs[i]));
-        program_free(programs[i]);
     }
     file_text(counter, text, sizeof(text));
     ck_assert_str_eq(text, "100\n");

@@ -33,7 +33,6 @@ static void set_go(struct masters *masters, int number)
 static void finish(struct program *program)
 {
     ck_assert_int_eq(program_wait(program, 20000), 0);
-    program_free(program);
 }
 
 /* How many wait, or listen, as inspect sees it. */
@@ -46,7 +45,6 @@ static unsigned count_waiting(const char *name)
         last = at += strlen("\"waiting\":");
     ck_assert_ptr_nonnull(last);
     unsigned count = (unsigned)strtoul(last, NULL, 10);
-    program_free(program);
     return count;
 }
 
@@ -69,7 +67,6 @@ TEST(kinds, readers_run_at_once_and_writer_waits, .rows = 2)
     finish(two);
     ck_assert_int_eq(program_wait(writer, 20000), 0);
     ck_assert(program_printed(writer, "wrote"));
-    program_free(writer);
 }
 
 TEST(kinds, writer_keeps_all_others_out, .rows = 2)
@@ -135,7 +132,6 @@ TEST(kinds, reentrant_lock_is_taken_by_nested_run, .rows = 2)
                     &program),
         7);
     ck_assert_str_eq(program_out(program), "reentrant\n");
-    program_free(program);
     ck_assert_int_eq(
         program_run(NULL,
                     REDLOCK("run", "--reentrant", "nested", "--", program_redlock(), "run",
@@ -156,7 +152,6 @@ TEST(kinds, several_names_are_held_while_it_runs, .rows = 2)
                                  &program),
                      0);
     ck_assert_str_eq(program_out(program), "second\nfirst\n75\n75\n");
-    program_free(program);
     struct masters *all = _i == 0 ? cli_lone : cli_masters;
     ck_assert(wait_until(masters_with(all, "first") + masters_with(all, "second") == 0, 5000));
 }
@@ -184,7 +179,6 @@ TEST(kinds, killed_waiter_keeps_nobody_out_for_long, .rows = 2 * OPTIONS)
         program_run(NULL, REDLOCK("run", next, "--wait", "30s", "dead", "--", "true"), NULL),
         0);
     ck_assert_int_lt(boot_ms() - killed_ms, 2000 + 3000);
-    program_free(holder);
 }
 
 /* Somebody deletes the lock: the command is ended. */
@@ -203,7 +197,6 @@ TEST(kinds, lock_that_is_lost_ends_command, .rows = 2 * OPTIONS)
         (void)master_do(masters, i, "DEL", "lost", "lost:redlock:holds", NULL);
     ck_assert_int_eq(program_wait(holder, 10000), 74);
     ck_assert_ptr_nonnull(strstr(program_err(holder), "'lost' was lost"));
-    program_free(holder);
 }
 
 CASE(kinds,

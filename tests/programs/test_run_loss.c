@@ -29,7 +29,6 @@ TEST(causes, masters_that_are_dead_are_named_with_their_reason_and_time)
         loss_expect_node(run, i, "vote", "failed");
     loss_expect_node(run, 0, "since_ms", NULL);
     loss_expect_node(run, 0, "text", NULL);
-    program_free(run);
 }
 
 TEST(causes, masters_behind_a_partition_do_not_answer)
@@ -45,7 +44,6 @@ TEST(causes, masters_behind_a_partition_do_not_answer)
     loss_expect_text(run, "does not answer (for ");
     loss_expect_node(run, 2, "vote", "failed");
     proxies_stop(proxies, cli_masters->n);
-    program_free(run);
 }
 
 TEST(causes, keys_that_were_flushed_are_gone)
@@ -56,7 +54,6 @@ TEST(causes, keys_that_were_flushed_are_gone)
     loss_expect(run, "gone", "its key was deleted on ");
     loss_expect_text(run, "FLUSHALL");
     loss_expect_text(run, "no longer has its key");
-    program_free(run);
 }
 
 TEST(causes, holder_that_was_stopped_did_not_run)
@@ -67,7 +64,6 @@ TEST(causes, holder_that_was_stopped_did_not_run)
     kill(run->pid, SIGCONT);
     loss_expect(run, "stopped", "this process, or the thread of its client, stood still for ");
     loss_expect_node(run, 0, "vote", "granted"); /* no master is blamed */
-    program_free(run);
 }
 
 /* What it appends to its file fails, as on a full disk, so it refuses every write. */
@@ -97,7 +93,6 @@ TEST(causes, masters_that_refuse_to_write_say_why)
         expect_append_failed(i);
     loss_expect(run, "masters", "3 of 5 masters did not confirm it, which left no majority");
     loss_expect_text(run, "MISCONF");
-    program_free(run);
 }
 
 TEST(causes, lock_that_was_broken_by_hand_says_so)
@@ -107,7 +102,6 @@ TEST(causes, lock_that_was_broken_by_hand_says_so)
     loss_expect(run, "broken", "it was broken by hand (redlock break) ");
     loss_expect_text(run, " before, by ");
     loss_expect_text(run, " of 5 masters say; held for ");
-    program_free(run);
 }
 
 static void delete_on(unsigned from, unsigned to)
@@ -125,10 +119,8 @@ TEST(causes, earlier_break_is_not_the_cause)
     pause_ms(50);
     delete_on(0, 5);
     loss_expect(next, "gone", "its key was deleted on ");
-    program_free(next);
     kill(run->pid, SIGTERM);
     (void)program_wait(run, CLI_MOMENT_MS);
-    program_free(run);
 }
 
 /* A minority can't say that somebody broke it. */
@@ -145,7 +137,6 @@ TEST(causes, word_of_one_master_is_not_enough)
         (void)master_do(cli_masters, i, "SET", LOSS_NAME ":redlock:broken", note, NULL);
     delete_on(0, 5);
     loss_expect(run, "gone", "its key was deleted on ");
-    program_free(run);
 }
 
 TEST(causes, master_that_goes_and_comes_back_is_told_with_the_time)
@@ -159,7 +150,6 @@ TEST(causes, master_that_goes_and_comes_back_is_told_with_the_time)
     kill(run->pid, SIGTERM);
     ck_assert_int_eq(program_wait(run, CLI_MOMENT_MS), 128 + SIGTERM);
     ck_assert_ptr_null(strstr(program_err(run), "\"error\"")); /* it is no outcome */
-    program_free(run);
 }
 
 CASE(causes, .timeout_s = 60, .set_up = cli_rig_start, .tear_down = cli_rig_stop)

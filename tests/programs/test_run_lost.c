@@ -23,7 +23,6 @@ TEST(deleted, lock_deleted_command_gone_and_74)
     ck_assert_int_lt(boot_ms() - begin_ms, 4000);
     ck_assert(cli_one_line(program_err(scene.run)));
     ck_assert_ptr_null(strstr(program_err(scene.run), "guard process")); /* it was told */
-    program_free(scene.run);
     for (unsigned i = 0; i < cli_masters->n; i++) {
         ck_assert_str_eq(master_do(cli_masters, i, "GET", SCENE_NAME, NULL).text, "another");
         (void)master_do(cli_masters, i, "DEL", SCENE_NAME, NULL);
@@ -41,7 +40,6 @@ TEST(deleted, with_v_lost_lock_is_explained)
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 74);
     ck_assert_ptr_nonnull(strstr(program_err(program), "'" SCENE_NAME "' was lost: its key "));
     ck_assert_ptr_nonnull(strstr(program_err(program), "'" SCENE_NAME "' was lost at 20"));
-    program_free(program);
 }
 
 TEST(deleted, lock_deleted_just_before_command_ends_is_74_too)
@@ -53,7 +51,6 @@ TEST(deleted, lock_deleted_just_before_command_ends_is_74_too)
     kill(scene.run->pid, SIGTERM);
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "lost before the command ended"));
-    program_free(scene.run);
 }
 
 /* Held by a debugger it neither runs nor can be continued; it can be killed. */
@@ -76,7 +73,6 @@ TEST(deleted, lock_deleted_and_guard_hangs)
     ck_assert(scene_all_gone(&scene));
     ck_assert_int_lt(boot_ms() - begin_ms, 4000); /* by the next extension, and not much more */
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "guard"));
-    program_free(scene.run);
 }
 
 TEST(outages, no_quorum_command_gone_before_validity_ends_and_74)
@@ -89,7 +85,6 @@ TEST(outages, no_quorum_command_gone_before_validity_ends_and_74)
     scene_expect_gone_by(&scene, end_ms);
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
     ck_assert(cli_one_line(program_err(scene.run)));
-    program_free(scene.run);
 }
 
 TEST(outages, masters_silent_polite_command_gets_term_in_time)
@@ -103,7 +98,6 @@ TEST(outages, masters_silent_polite_command_gets_term_in_time)
     scene_expect_gone_by(&scene, end_ms);
     ck_assert(program_printed(scene.run, "got TERM"));
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
-    program_free(scene.run);
 }
 
 TEST(outages, short_loss_of_quorum_is_survived)
@@ -119,7 +113,6 @@ TEST(outages, short_loss_of_quorum_is_survived)
     ck_assert(process_lives(scene.pids[0]));
     kill(scene.run->pid, SIGTERM);
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 3);
-    program_free(scene.run);
 }
 
 TEST(outages, guard_hangs_run_acts_before_validity_ends)
@@ -133,7 +126,6 @@ TEST(outages, guard_hangs_run_acts_before_validity_ends)
     scene_expect_gone_by(&scene, end_ms);
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "guard"));
-    program_free(scene.run);
 }
 
 /* Its inbox is full of signals for COMMAND: it can't be told that the lock was extended. */
@@ -149,7 +141,6 @@ TEST(outages, guard_hangs_and_extension_it_was_not_told_of_does_not_count)
     ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
     ck_assert(scene_all_gone(&scene));
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "guard"));
-    program_free(scene.run);
 }
 
 CASE(deleted, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

@@ -30,7 +30,6 @@ TEST(plain, signals_are_forwarded_to_group, .rows = FORWARDED_COUNT)
     char expected[32];
     snprintf(expected, sizeof(expected), "got %s\n", sigabbrev_np(forwarded[_i]));
     ck_assert(program_printed(program, expected));
-    program_free(program);
     cli_expect_free("forwarded");
 }
 
@@ -41,7 +40,6 @@ TEST(plain, signal_kills_command_and_status_says_so, .rows = FORWARDED_COUNT)
     ck_assert(wait_until(program_printed(program, "ready"), CLI_MOMENT_MS));
     kill(program->pid, forwarded[_i]);
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + forwarded[_i]);
-    program_free(program);
     cli_expect_free("forwarded");
 }
 
@@ -56,7 +54,6 @@ TEST(plain, signal_while_waiting_means_command_never_starts, .rows = FORWARDED_C
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + forwarded[_i]);
     ck_assert(cli_majority_has("waiting")); /* it did not wait for the end */
     ck_assert_str_eq(program_out(program), "");
-    program_free(program);
     for (unsigned i = 0; i < 5; i++)
         (void)master_do(cli_masters, i, "DEL", "waiting", NULL);
 }
@@ -78,7 +75,6 @@ TEST(plain, signal_that_caller_ignores_ends_no_wait)
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 0);
     ck_assert_str_eq(program_out(program), "started\n");
-    program_free(program);
 }
 
 static int unread[2]; /* a pipe: the program's stderr */
@@ -122,7 +118,6 @@ TEST(plain, signal_after_grant_means_command_never_starts)
     read_the_pipe();
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + SIGTERM);
     ck_assert_str_eq(program_out(program), "");
-    program_free(program);
     close(unread[0]);
     close(unread[1]);
     cli_expect_free("granted");
@@ -136,7 +131,6 @@ TEST(plain, signal_at_any_moment_leaves_nothing_behind)
         usleep((useconds_t)delay_us);
         kill(program->pid, SIGTERM);
         ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 128 + SIGTERM);
-        program_free(program);
         cli_expect_free("moment");
     }
 }

@@ -86,7 +86,6 @@ const char *cli_acquire(const char *name, const char *ttl)
     snprintf(handle, sizeof(handle), "%s", program_out(program));
     ck_assert_ptr_eq(strchr(handle, '\n'), handle + strlen(handle) - 1);
     handle[strlen(handle) - 1] = '\0';
-    program_free(program);
     return handle;
 }
 
@@ -111,7 +110,6 @@ struct program *cli_expect_status(int status)
     ck_assert_msg(got == status, "status %d: %s", got, program_out(program));
     ck_assert_msg(program_printed(program, words[verdict]), "%s", program_out(program));
     expect_narrow(program_out(program));
-    program_free(program);
     got = program_run(NULL, REDLOCK("status", "--json"), &program);
     ck_assert_msg(got == status, "status %d: %s", got, program_out(program));
     cli_expect_json(program, "verdict", json[verdict]);

@@ -80,6 +80,15 @@ static _Noreturn void run(const struct program_how *how, const char *own_directo
     _exit(125);
 }
 
+static struct program *last_started;
+
+static void kill_all(void)
+{
+    for (struct program *program = last_started; program; program = program->before)
+        if (program->parent == getpid())
+            program_kill(program);
+}
+
 struct program *program_start(const struct program_how *how, const char *const argv[])
 {
     static const struct program_how plain;
@@ -108,6 +117,11 @@ struct program *program_start(const struct program_how *how, const char *const a
         suite_die("fork: %s", strerror(errno));
     if (program->pid == 0)
         run(how, program->dir, argv, ends, parent);
+    if (!last_started)
+        atexit(kill_all);
+    program->parent = parent;
+    program->before = last_started;
+    last_started = program;
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends.in);
     close(ends.out);
@@ -180,13 +194,10 @@ bool program_printed(struct program *program, const char *text)
     return strstr(program_out(program), text) != NULL;
 }
 
-void program_free(struct program *program)
+void program_kill(struct program *program)
 {
     if (program->pid > 0)
         (void)program_wait(program, 0);
-    suite_remove_dir(program->dir);
-    free(program->text);
-    free(program);
 }
 
 int program_run(const struct program_how *how, const char *const argv[],
@@ -196,8 +207,6 @@ int program_run(const struct program_how *how, const char *const argv[],
     int status = program_wait(program, 30000);
     if (ret_program)
         *ret_program = program;
-    else
-        program_free(program);
     return status;
 }
 

@@ -11,6 +11,8 @@ struct program {
     pid_t pid;
     char dir[SUITE_PATH_MAX]; /* "in", "out" and "err" are in it */
     char *text;               /* what program_out() or program_err() read last */
+    pid_t parent;
+    struct program *before; /* the one that was started before it */
 };
 
 /* What a program is started with, beside its arguments. All of it may be left 0. */
@@ -19,7 +21,7 @@ struct program_how {
     size_t input_len;               /* 0: input is text */
     const char *const *environment; /* "NAME=value" to add, or "NAME" to take away; NULL ends */
     const char *directory;          /* to start it in */
-    bool in_its_directory;          /* to start it in: its own, which is removed with it */
+    bool in_its_directory;          /* to start it in: its own */
     void (*before_exec)(void);      /* to be called in the child; may only do what is safe */
     bool keep_stdout;               /* ours, not a file */
 };
@@ -29,7 +31,8 @@ const char *program_redlock(void);
 
 #define REDLOCK(...) ((const char *const[]){program_redlock(), __VA_ARGS__, NULL})
 
-/* Start it. It is killed when the thread that started it ends. */
+/* Start it. It is killed when the test ends, or the thread that started it. Nobody frees it:
+ * its memory and files are there until then. */
 struct program *program_start(const struct program_how *how, const char *const argv[]);
 
 /* Wait for its end and give its exit status as a shell does. Where a signal killed it that is
@@ -41,9 +44,9 @@ const char *program_out(struct program *program);
 const char *program_err(struct program *program);
 bool program_printed(struct program *program, const char *text); /* to stdout, so far */
 
-void program_free(struct program *program); /* kills it if need be */
+void program_kill(struct program *program); /* and wait for its end; it may have ended */
 
-/* All of that in one: its exit status, with `ret_program` to be freed (NULL: forget it). */
+/* All of that in one: its exit status, and `ret_program` unless it is NULL. */
 int program_run(const struct program_how *how, const char *const argv[],
                 struct program **ret_program);
 
