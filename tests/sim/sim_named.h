@@ -94,6 +94,21 @@ struct sim_player *sim_enters(const char *name, const struct sim_client_options 
 /* The same, and it has had the lock once: connections stand and scripts are known. */
 struct sim_player *sim_is_there(const char *name, const struct sim_client_options *how);
 
+/* SIM_SET(3, how, ann, bob): a stage with three masters, and up to three that are there: each
+ * name is declared. SIM_CAST: and the curtain is up. */
+void sim_set(unsigned masters, const struct sim_client_options *how, ...);
+
+#define SIM_CAST(masters, how, ...)                                                            \
+    SIM_SET(masters, how, __VA_ARGS__);                                                        \
+    sim_curtain()
+#define SIM_SET(masters, how, ...)                                                             \
+    __typeof__(struct sim_player *) __VA_ARGS__;                                               \
+    sim_set(masters, how, SIM_SET_OF_(__VA_ARGS__, THREE, TWO, ONE, )(__VA_ARGS__), NULL)
+#define SIM_SET_OF_(one, two, three, count, ...) SIM_SET_##count##_
+#define SIM_SET_ONE_(one) #one, &(one)
+#define SIM_SET_TWO_(one, two) SIM_SET_ONE_(one), SIM_SET_ONE_(two)
+#define SIM_SET_THREE_(one, two, three) SIM_SET_TWO_(one, two), SIM_SET_ONE_(three)
+
 /* The same, on another player's host. */
 struct sim_player *sim_lives_with(struct sim_player *other, const char *name);
 

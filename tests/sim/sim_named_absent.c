@@ -64,9 +64,7 @@ static void stopped_while_it_connects(void)
 static void cut_before_a_try(void)
 {
     static const int64_t before_ms[] = {5, 5, 500, 5000};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &idle);
-    sim_curtain();
+    SIM_CAST(3, &idle, ann);
     for (unsigned i = 0; i < 4; i++) {
         cut_all(ann);
         sim_pass_ms(before_ms[i]);
@@ -79,9 +77,7 @@ static void cut_before_a_try(void)
  * is found broken. */
 static void cut_while_another_takes_in_pieces(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &idle);
-    sim_curtain();
+    SIM_CAST(3, &idle, ann);
     sim_master_kill(2);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_expect(sim_releases(ann) == REDLOCK_OK);
@@ -96,9 +92,7 @@ static void cut_while_another_takes_in_pieces(void)
  * part of them only. */
 static void late_answers_read_in_pieces(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &idle);
-    sim_curtain();
+    SIM_CAST(3, &idle, ann);
     for (unsigned i = 0; i < 3; i++)
         sim_delay_ms(ann, i, 1, 345);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_ENOQUORUM);
@@ -132,9 +126,7 @@ static void cut_while_renewed(void)
 
 static void answers_to_a_release_lost(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(5);
     for (unsigned i = 0; i < 3; i++)

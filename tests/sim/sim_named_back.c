@@ -11,9 +11,7 @@ static const struct sim_client_options brief = {.max_ttl_ms = 10000};
 /* Her lock lasts for 10 s, and is not renewed. She can't reach n3. */
 static struct sim_player *ann_has_it_without_n3(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &brief);
-    sim_curtain();
+    SIM_CAST(3, &brief, ann);
     sim_path_hole(ann->proc, 2, SIM_THERE, true);
     sim_path_reset(ann->proc, 2);
     sim_pass_ms(10);
@@ -38,9 +36,7 @@ static void filled_in_without_a_renewal(void)
 /* She extends it before each of them votes again, and then not before the next one goes. */
 static void restarted_in_turn_without_renewal(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &brief);
-    sim_curtain();
+    SIM_CAST(3, &brief, ann);
     sim_expect(sim_takes(ann, 10000, ONCE) == REDLOCK_OK);
     for (unsigned i = 0; i < 3; i++) {
         int64_t gone_ns = sim_now_ns();
@@ -73,9 +69,7 @@ static void released_before_it_comes_back(void)
 /* bob's key stands at n3 still when ann's connection to it is made anew. */
 static void back_with_anothers_key(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &brief), *bob = sim_is_there("bob", &brief);
-    sim_curtain();
+    SIM_CAST(3, &brief, ann, bob);
     for (unsigned i = 0; i < 2; i++)
         sim_path_hole(bob->proc, i, SIM_THERE, true);
     sim_begins_to_take(bob, 5000, ONCE);

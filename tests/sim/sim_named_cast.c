@@ -4,6 +4,7 @@
 #include "sim_named_parts.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -228,6 +229,18 @@ struct sim_player *sim_is_there(const char *name, const struct sim_client_option
     return has_it_once(sim_enters(name, how));
 }
 
+void sim_set(unsigned masters, const struct sim_client_options *how, ...)
+{
+    va_list cast;
+    sim_stage(masters);
+    va_start(cast, how);
+    for (const char *name; (name = va_arg(cast, const char *));) {
+        struct sim_player **ret_player = va_arg(cast, struct sim_player **);
+        *ret_player = sim_is_there(name, how);
+    }
+    va_end(cast);
+}
+
 struct sim_player *sim_lives_with(struct sim_player *other, const char *name)
 {
     return sim_lives_apart(other, name, &other->how, 0);
@@ -327,10 +340,8 @@ void sim_hands_over(struct sim_player *from, struct sim_player *to, int64_t with
 
 struct sim_player *sim_ann_has_it(int64_t ttl_ms, bool renewed, struct sim_player **ret_bob)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    *ret_bob = sim_is_there("bob", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann, bob);
+    *ret_bob = bob;
     if (renewed)
         sim_watches(ann, true);
     sim_expect(sim_takes(ann, ttl_ms, 0) == REDLOCK_OK);

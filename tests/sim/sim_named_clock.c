@@ -31,9 +31,8 @@ static void check_goes_on(struct sim_player *ann)
 
 static void clock_back(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &ten_seconds), *thread = sim_beside(ann);
-    struct sim_player *bob = sim_is_there("bob", &ten_seconds);
+    SIM_SET(3, &ten_seconds, ann);
+    struct sim_player *thread = sim_beside(ann), *bob = sim_is_there("bob", &ten_seconds);
     sim_curtain();
     sim_watches(ann, true);
     sim_expect(sim_takes(ann, 9000, ONCE) == REDLOCK_OK);
@@ -55,9 +54,7 @@ static void clock_back(void)
 /* The round that is under way is lost, whatever masters say. */
 static void clock_back_while_asking(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_begins_to_take(ann, 1000, ONCE);
     sim_pass_us(1500);
     sim_proc_set_clock(ann->proc, CLOCK_BOOTTIME, -HOUR_NS);
@@ -71,9 +68,8 @@ static void clock_back_while_asking(void)
 /* Likewise an extension. */
 static void clock_back_while_extending(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL), *thread = sim_beside(ann);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
+    struct sim_player *thread = sim_beside(ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(500);
     ann->extend_ms = 1000;
@@ -116,9 +112,8 @@ static void clock_back_unseen(void)
 
 static void clock_forward(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &ten_seconds), *thread = sim_beside(ann);
-    sim_curtain();
+    SIM_CAST(3, &ten_seconds, ann);
+    struct sim_player *thread = sim_beside(ann);
     sim_watches(ann, true);
     sim_expect(sim_takes(ann, 9000, ONCE) == REDLOCK_OK);
     sim_pass_ms(500);
@@ -136,8 +131,7 @@ static const struct sim_client_options watching = {.max_ttl_ms = 10000,
 /* As clock_back_unseen(), but her wall clock has gone on, and she looks at it. */
 static void lost_time_by_wall_clock(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &watching);
+    SIM_SET(3, &watching, ann);
     struct sim_player *bob = sim_is_there("bob", &ten_seconds);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -155,9 +149,7 @@ static void lost_time_by_wall_clock(void)
 /* Back: nothing comes of it. Forward: it may be that time was lost. */
 static void wall_clock_is_set(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &watching);
-    sim_curtain();
+    SIM_CAST(3, &watching, ann);
     sim_watches(ann, true);
     sim_expect(sim_takes(ann, 3000, ONCE) == REDLOCK_OK);
     sim_proc_set_clock(ann->proc, CLOCK_REALTIME, -HOUR_NS);
@@ -174,9 +166,7 @@ static void wall_clock_is_set(void)
 /* The guard of a master that has forgotten goes by the other clock alone. */
 static void wall_clock_opens_no_guard(void)
 {
-    sim_stage(1);
-    struct sim_player *ann = sim_is_there("ann", &watching);
-    sim_curtain();
+    SIM_CAST(1, &watching, ann);
     sim_master_kill(0);
     sim_master_start(0, SIM_EMPTY);
     sim_pass_ms(2000);
@@ -190,9 +180,7 @@ static void wall_clock_opens_no_guard(void)
  * proves is as old as the clock says afterwards. */
 static void late_reader(void)
 {
-    sim_stage(1);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(1, NULL, ann);
     int64_t began_ns = sim_now_ns();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_run_until(began_ns + 975 * SIM_MS);

@@ -39,8 +39,7 @@ static void hand_on(struct sim_player *ann, struct sim_player *bob)
 
 static void detached(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     struct sim_player *bob = sim_lives_with(ann, "bob");
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -52,8 +51,7 @@ static void detached(void)
  * confirmed the lock. */
 static void detached_and_not_filled_in(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     struct sim_player *bob = sim_lives_with(ann, "bob");
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -68,8 +66,7 @@ static void detached_and_not_filled_in(void)
 /* n3 has forgotten the script, and says so late. */
 static void detached_and_not_asked_again(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     struct sim_player *bob = sim_lives_with(ann, "bob");
     sim_master_script_flush(2);
     sim_delay_ms(ann, 2, 1, 50);
@@ -82,8 +79,7 @@ static void detached_and_not_asked_again(void)
  * is carl's, it does not show what it showed to ann when she handed her lock on. */
 static void detached_to_another_clock(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     struct sim_player *bob = sim_lives_apart(ann, "bob", NULL, -2000);
     struct sim_player *carl = sim_is_there("carl", NULL);
     sim_curtain();
@@ -103,8 +99,7 @@ static void detached_to_another_clock(void)
 static void detached_above_max_ttl(void)
 {
     static const struct sim_client_options half = {.max_ttl_ms = 500};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     struct sim_player *bob = sim_lives_apart(ann, "bob", &half, 0);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -127,8 +122,7 @@ static void act_count(struct sim_player *player)
  * has given it up. */
 static void detached_while_it_is_renewed(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     struct sim_player *bob = sim_lives_with(ann, "bob");
     sim_watches(ann, true);
     sim_curtain();

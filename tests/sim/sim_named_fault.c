@@ -50,9 +50,7 @@ static void flushed(void)
 
 static void flushed_while_renewed(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_watches(ann, true);
     sim_expect(sim_takes(ann, 300, ONCE) == REDLOCK_OK);
     sim_pass_ms(50);
@@ -68,9 +66,7 @@ static void flushed_while_renewed(void)
 
 static void evicted(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(100);
     sim_expect(sim_master_evict(1));
@@ -146,8 +142,7 @@ static void runs_at(struct sim_player *player, int64_t rate_ppb)
 static void guard_within_the_drift(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 10000};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &how);
+    SIM_SET(3, &how, ann);
     sim_delay_ms(ann, 2, 20000, 1);
     runs_at(ann, -9900000);
     sim_curtain();
@@ -167,9 +162,7 @@ static void guard_within_the_drift(void)
 /* CE28: n3 goes, which bob needs; ann's late grants have made five of three. */
 static void quorum_lost_after_success(void)
 {
-    sim_stage(5);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
+    SIM_SET(5, NULL, ann, bob);
     for (unsigned i = 3; i < 5; i++)
         sim_delay_ms(ann, i, 30, 1);
     sim_pass_ms(2000);
@@ -187,8 +180,7 @@ static void quorum_lost_after_success(void)
 
 static void script_flush(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     for (unsigned i = 0; i < 3; i++)
         sim_master_script_flush(i);
     sim_curtain();
@@ -203,8 +195,7 @@ static void script_flush(void)
 
 static void noscript_for_ever(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     sim_watches(ann, true);
     sim_curtain();
     sim_master_trouble(2, SIM_NOSCRIPT, 1000000);
@@ -220,8 +211,7 @@ static void noscript_for_ever(void)
 
 static void errors_are_no_votes(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     sim_master_trouble(0, SIM_OOM, 1000000);
     sim_master_trouble(1, SIM_MISCONF, 1000000);
     sim_curtain();
@@ -240,9 +230,7 @@ static void believe_nothing(enum sim_trouble trouble)
 {
     struct sim_client_options how = {.max_ttl_ms = 30000};
     sim_also_drawn(60);
-    sim_stage(1);
-    struct sim_player *ann = sim_is_there("ann", &how);
-    struct sim_player *bob = sim_is_there("bob", &how);
+    SIM_SET(1, &how, ann, bob);
     sim_expect(sim_takes(bob, 30000, ONCE) == REDLOCK_OK);
     sim_curtain();
     for (unsigned i = 0; i < 2; i++) {
@@ -268,8 +256,8 @@ static void wrong_reply(void)
  * has answered there is a majority, and nothing to wait for. */
 static void extension_waits_for_no_more(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL), *thread = sim_beside(ann);
+    SIM_SET(3, NULL, ann);
+    struct sim_player *thread = sim_beside(ann);
     sim_pass_ms(1500);
     sim_curtain();
     sim_watches(ann, true);

@@ -76,8 +76,7 @@ static void database(void)
 static void guard_knows_the_process(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 1000};
-    sim_stage(3);
-    struct sim_player *bob = sim_is_there("bob", &how);
+    SIM_SET(3, &how, bob);
     sim_pass_ms(3000);
     struct sim_player *ann = ann_loses_n2(&how, SIM_EMPTY);
     sim_takes(bob, 1000, ONCE); /* finds its connection broken */
@@ -92,8 +91,7 @@ static void guard_knows_the_process(void)
 static void no_vote_before_info(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 1000};
-    sim_stage(3);
-    struct sim_player *bob = sim_is_there("bob", &how);
+    SIM_SET(3, &how, bob);
     sim_pass_ms(3000);
     struct sim_player *ann = ann_loses_n2(&how, SIM_EMPTY);
     sim_delay_ms(bob, 1, 1, 200);
@@ -123,8 +121,7 @@ static void ask_too_early(struct sim_player *ann, const char *bob_name)
 static void guard_to_the_second(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 2960};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &how);
+    SIM_SET(3, &how, ann);
     sim_delay_ms(ann, 2, 20000, 1);
     sim_curtain();
     int64_t began_ns = sim_now_ns();
@@ -229,9 +226,7 @@ static void nobody_there(void)
 
 static void back_again(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     for (unsigned i = 0; i < 2; i++)
         sim_master_kill(i);
     sim_begins_to_take(ann, 1000, 10000);
@@ -259,8 +254,8 @@ static void act_status(struct sim_player *player)
 static void full_and_fit(void)
 {
     static const struct sim_client_options patient = {.max_ttl_ms = 10000};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &patient), *asks = sim_beside(ann);
+    SIM_SET(3, &patient, ann);
+    struct sim_player *asks = sim_beside(ann);
     sim_delay_ms(ann, 0, 1, 300);
     sim_curtain();
     sim_begins(asks, act_status);

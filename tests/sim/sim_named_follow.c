@@ -15,10 +15,8 @@ static const struct sim_client_options undriven = {
  * seconds when it wakes, which is when the wait of the other one is over. */
 static void leader_that_stands_still(void)
 {
-    sim_stage(3);
-    struct sim_player *bob = sim_is_there("bob", &undriven);
-    struct sim_player *ann = sim_is_there("ann", &undriven), *thread = sim_beside(ann);
-    sim_curtain();
+    SIM_CAST(3, &undriven, bob, ann);
+    struct sim_player *thread = sim_beside(ann);
     sim_expect(sim_takes(bob, 10000, ONCE) == REDLOCK_OK);
     sim_begins_to_take(ann, 1000, 5000);
     sim_pass_ms(10);
@@ -64,9 +62,8 @@ static void act_process(struct sim_player *player)
  * that: whatever another one does, it is no time in which nobody looked. */
 static void turn_beside_a_sleeping_leader(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &undriven), *thread = sim_beside(ann);
-    sim_curtain();
+    SIM_CAST(3, &undriven, ann);
+    struct sim_player *thread = sim_beside(ann);
     for (unsigned i = 1; i < 3; i++) {
         sim_path_hole(ann->proc, i, SIM_THERE, true);
         sim_path_reset(ann->proc, i);

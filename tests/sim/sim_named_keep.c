@@ -8,9 +8,7 @@
 
 static void extension(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(500);
     sim_expect(sim_extends(ann, 1000) == REDLOCK_OK);
@@ -23,9 +21,7 @@ static void extension(void)
 static void answers_of_an_older_round(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 10000, .node_timeout_ms = 100};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &how), *bob = sim_is_there("bob", &how);
-    sim_curtain();
+    SIM_CAST(3, &how, ann, bob);
     sim_watches(ann, false); /* somebody looks at the connections meanwhile */
     sim_expect(sim_takes(ann, 10000, ONCE) == REDLOCK_OK);
     for (unsigned i = 1; i < 3; i++)
@@ -60,9 +56,8 @@ static void slow_extension(void)
  * was left when she began is not left any more when a majority has confirmed it. */
 static void late_extension(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL), *thread = sim_beside(ann);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
+    struct sim_player *thread = sim_beside(ann);
     for (unsigned call = 4; call < 10; call++) {
         int64_t began_ns = sim_now_ns();
         sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -82,9 +77,8 @@ static void late_extension(void)
  */
 static void extension_in_the_last_millisecond(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL), *thread = sim_beside(ann);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
+    struct sim_player *thread = sim_beside(ann);
     int64_t began_ns = sim_now_ns();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_looks_on(thread, ann, began_ns + 987250 * SIM_US);
@@ -123,9 +117,7 @@ static void the_last_millisecond(void)
 /* n2 has lost the key and n3 is silent: one yes. The old deadline stands. */
 static void extended_by_masters_that_come(void)
 {
-    sim_stage(5);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(5, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(10);
     sim_master_shorten(0, "jobs", 1);
@@ -142,9 +134,7 @@ static void extended_by_masters_that_come(void)
 /* No majority is up or being connected to: the extension ends, and does not go round. */
 static void extension_while_a_minority_connects(void)
 {
-    sim_stage(5);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(5, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(10);
     for (unsigned i = 2; i < 5; i++)
@@ -160,9 +150,7 @@ static void extension_while_a_minority_connects(void)
 
 static void extension_by_a_minority(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(100);
     sim_master_flushall(1);
@@ -180,9 +168,7 @@ static void extension_by_a_minority(void)
 /* n3 loses the key of her lock. */
 static struct sim_player *ann_loses_n3(int64_t ttl_ms)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_expect(sim_takes(ann, ttl_ms, ONCE) == REDLOCK_OK);
     sim_pass_ms(100);
     sim_master_flushall(2);
@@ -216,9 +202,7 @@ static void healed_only_while_valid(void)
 
 static void renewal(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_watches(ann, true);
     sim_expect(sim_takes(ann, 300, ONCE) == REDLOCK_OK);
     sim_pass_ms(1000);
@@ -235,9 +219,7 @@ static void renewal(void)
 
 static void released_while_renewed(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_watches(ann, true);
     sim_expect(sim_takes(ann, 300, ONCE) == REDLOCK_OK);
     sim_pass_us(102500); /* its first renewal is under way */
@@ -270,9 +252,7 @@ static void loss_told(void)
 
 static void held_for_long_enough(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_watches(ann, true);
     ann->options.max_hold_ms = 400;
     int64_t began_ns = sim_now_ns();

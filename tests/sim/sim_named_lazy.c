@@ -93,8 +93,8 @@ static void lazy_release_then_another_call(void)
 
 static void lazy_release_of_a_contended_lock(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL), *bob = lazy("bob");
+    SIM_SET(3, NULL, ann);
+    struct sim_player *bob = lazy("bob");
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_curtain();
     sim_begins_to_take(bob, 1000, 1000);

@@ -13,8 +13,8 @@ static const struct sim_client_options patient = {.max_ttl_ms = 10000, .node_tim
  * time. */
 static struct sim_player *ann_is_watched(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &patient), *thread = sim_beside(ann);
+    SIM_SET(3, &patient, ann);
+    struct sim_player *thread = sim_beside(ann);
     thread->names = "other";
     sim_watches(thread, false);
     sim_expect(sim_takes(thread, 10000, ONCE) == REDLOCK_OK);
@@ -213,8 +213,7 @@ static void refused_and_needed(void)
 
 static void waits_in_vain(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &patient);
+    SIM_SET(3, &patient, ann);
     for (unsigned i = 0; i < 3; i++)
         sim_master_trouble(i, SIM_NOPERM, 1000000);
     int64_t began_ns = sim_now_ns();

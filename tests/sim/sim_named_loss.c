@@ -39,8 +39,7 @@ static struct sim_player *ann_loses_n2(const struct sim_client_options *how,
 static void refused_once(enum sim_trouble trouble)
 {
     struct sim_client_options how = {.max_ttl_ms = 1000};
-    sim_stage(3);
-    struct sim_player *bob = sim_is_there("bob", &how);
+    SIM_SET(3, &how, bob);
     sim_pass_ms(3000);
     struct sim_player *ann = ann_loses_n2(&how, trouble);
     int64_t began_ns = sim_now_ns();
@@ -88,8 +87,7 @@ static void replica_at_first(void)
 static void replica_unseen(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 1000};
-    sim_stage(3);
-    struct sim_player *bob = sim_is_there("bob", &how);
+    SIM_SET(3, &how, bob);
     struct sim_player *ann = ann_loses_n2(&how, SIM_READONLY);
     sim_broke(SIM_KEYS_STAY);
     lead_again(1);
@@ -107,8 +105,7 @@ static void replica_unseen(void)
 static void replica_found_out(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 1000};
-    sim_stage(3);
-    struct sim_player *bob = sim_is_there("bob", &how);
+    SIM_SET(3, &how, bob);
     sim_pass_ms(11000);
     struct sim_player *ann = ann_loses_n2(&how, SIM_READONLY);
     lead_again(1);
@@ -179,8 +176,7 @@ static void another_server_for_a_stranger(void)
  * no connection tells of it. */
 static void reloaded(void)
 {
-    sim_stage(5);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(5, NULL, ann);
     for (unsigned i = 3; i < 5; i++)
         sim_delay_ms(ann, i, 5000, 1);
     struct sim_player *bob = sim_is_there("bob", NULL);
@@ -222,8 +218,7 @@ static void reloaded_and_renewed(void)
 static void different_lists(void)
 {
     struct sim_client_options three = {.masters = 3};
-    sim_stage(5);
-    struct sim_player *ann = sim_is_there("ann", &three);
+    SIM_SET(5, &three, ann);
     struct sim_player *bob = sim_is_there("bob", NULL);
     sim_delay_ms(ann, 2, 100, 1);
     sim_curtain();
@@ -248,8 +243,7 @@ static void different_lists_refused(void)
                                             .config_agreement = REDLOCK_AGREEMENT_REFUSE};
     struct sim_client_options three = five;
     three.masters = 3;
-    sim_stage(5);
-    struct sim_player *ann = sim_is_there("ann", &three);
+    SIM_SET(5, &three, ann);
     sim_delay_ms(ann, 2, 100, 1);
     sim_curtain();
     sim_broke(SIM_ONE_LIST);

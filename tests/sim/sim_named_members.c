@@ -14,8 +14,7 @@ static const struct sim_client_options former = {.max_ttl_ms = 1000, .members = 
 /* By n1 and n2; what she asks n3 arrives later. */
 static struct sim_player *ann_has_it_by(const struct sim_client_options *list)
 {
-    sim_stage(4);
-    struct sim_player *ann = sim_is_there("ann", list);
+    SIM_SET(4, list, ann);
     sim_delay_ms(ann, 2, 20000, 1);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -36,8 +35,7 @@ static void master_is_added(void)
 
 static void master_is_removed(void)
 {
-    sim_stage(4);
-    struct sim_player *ann = sim_is_there("ann", &wider);
+    SIM_SET(4, &wider, ann);
     sim_delay_ms(ann, 3, 20000, 1);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);

@@ -10,9 +10,7 @@
 
 static void win(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(5);
     sim_expect(sim_keys_of(ann) == 3);
@@ -36,9 +34,7 @@ static void first_contact(void)
 /* bob's acquire takes its time to n3, where ann's is the first. */
 static void loss(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
+    SIM_SET(3, NULL, ann, bob);
     sim_delay_ms(bob, 2, 30, 1);
     sim_delay_ms(ann, 0, 1, 2);
     sim_delay_ms(ann, 1, 1, 2);
@@ -55,8 +51,7 @@ static void loss(void)
 
 static void early_failure(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     sim_master_trouble(0, SIM_OOM, 1000000);
     sim_master_trouble(1, SIM_OOM, 1000000);
     sim_delay_ms(ann, 2, 1, 200);
@@ -70,8 +65,7 @@ static void early_failure(void)
 
 static void asked_at_once(void)
 {
-    sim_stage(5);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(5, NULL, ann);
     for (unsigned i = 0; i < 5; i++)
         sim_delay_ms(ann, i, 1, 50);
     sim_curtain();
@@ -84,8 +78,7 @@ static void asked_at_once(void)
 /* 1000 / 5 ms each, at the same time; and then she waits as long as she said, and no longer. */
 static void silent_majority(void)
 {
-    sim_stage(5);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(5, NULL, ann);
     for (unsigned i = 0; i < 3; i++)
         sim_path_hole(ann->proc, i, SIM_BACK, true);
     sim_curtain();
@@ -106,9 +99,7 @@ static void silent_majority(void)
 
 static void majority_of_the_answers(void)
 {
-    sim_stage(5);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
+    SIM_SET(5, NULL, ann, bob);
     for (unsigned i = 0; i < 5; i++)
         sim_path_hole(i < 2 ? bob->proc : ann->proc, i, SIM_THERE, true);
     sim_curtain();
@@ -121,9 +112,7 @@ static void majority_of_the_answers(void)
 
 static void even_split(void)
 {
-    sim_stage(4);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
+    SIM_SET(4, NULL, ann, bob);
     for (unsigned i = 0; i < 4; i++)
         sim_delay_ms(i < 2 ? bob : ann, i, 10, 1);
     sim_curtain();
@@ -200,9 +189,7 @@ static void ordered_and_refused(void)
  * the keys run out, so has the validity. */
 static void slow_answers(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
+    SIM_SET(3, NULL, ann, bob);
     for (unsigned i = 0; i < 3; i++)
         sim_delay_ms(ann, i, 1, 200);
     sim_curtain();
@@ -215,10 +202,7 @@ static void slow_answers(void)
 /* ann's process is stopped while three grants wait in her sockets. */
 static void grants_wait_in_the_buffer(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann, bob);
     sim_begins_to_take(ann, 1000, ONCE);
     sim_pass_us(500);
     sim_proc_pause(ann->proc, 1500 * SIM_MS);
@@ -233,8 +217,7 @@ static void grants_wait_in_the_buffer(void)
  * and the drift has taken the rest. */
 static void won_too_late(void)
 {
-    sim_stage(1);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(1, NULL, ann);
     sim_delay_ms(ann, 0, 1, 990);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_ENOQUORUM);
@@ -245,9 +228,7 @@ static void won_too_late(void)
 static void token_for_every_attempt(void)
 {
     char first[sizeof(((struct sim_player *)0)->token)];
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     memcpy(first, ann->token, sizeof(first));
     sim_expect(sim_releases(ann) == REDLOCK_OK);
@@ -258,9 +239,7 @@ static void token_for_every_attempt(void)
 
 static void stalled_master_costs_nothing(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     uint64_t commands = sim_master_commands(2);
     sim_master_pause(2, 1200 * SIM_MS);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -283,9 +262,7 @@ static void stalled_master_costs_nothing(void)
  * returns until 4.5, each time one system call later: less is left by then than can be told. */
 static void won_and_lost_since(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_watches(ann, true);
     for (unsigned call = 21; call < 26; call++) {
         sim_proc_stop_at(ann->proc, call, 2500 * SIM_US, false);

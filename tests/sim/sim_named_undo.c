@@ -18,8 +18,7 @@ static struct sim_player *bob_has_two(void)
 
 static void late_grant_joins(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     sim_delay_ms(ann, 2, 50, 50);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -34,8 +33,7 @@ static void late_grant_joins(void)
 
 static void late_grant_undone(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     bob_has_two();
     sim_delay_ms(ann, 2, 50, 50);
     sim_curtain();
@@ -47,8 +45,7 @@ static void late_grant_undone(void)
 
 static void reply_lost_with_its_link(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     bob_has_two();
     sim_curtain();
     sim_begins_to_take(ann, 1000, ONCE);
@@ -62,9 +59,7 @@ static void reply_lost_with_its_link(void)
 
 static void release_over_a_dead_link(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(10);
     sim_begins(ann, sim_act_release);
@@ -77,9 +72,7 @@ static void release_over_a_dead_link(void)
 
 static void release_refused(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(10);
     sim_master_trouble(0, SIM_BUSY, 1000000);
@@ -96,9 +89,7 @@ static void release_refused(void)
 static void stall_and_drain(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 10000, .node_timeout_ms = 100};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &how);
-    sim_curtain();
+    SIM_CAST(3, &how, ann);
     int64_t began_ns = sim_now_ns();
     sim_delay_ms(ann, 2, 3000, 1);
     sim_watches(ann, false); /* somebody looks at the connections meanwhile */
@@ -113,9 +104,7 @@ static void stall_and_drain(void)
 
 static void half_open(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(10);
     sim_path_forget(ann->proc, 2, 5 * SIM_MS);
@@ -149,9 +138,7 @@ static void holder_crashes(void)
 
 static void closing(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_pass_ms(100);
     sim_goes(ann);
@@ -162,8 +149,7 @@ static void closing(void)
 static void closing_in_the_dark(void)
 {
     struct sim_client_options how = {.linger_ms = 100};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &how);
+    SIM_SET(3, &how, ann);
     struct sim_player *bob = sim_is_there("bob", NULL);
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -187,9 +173,7 @@ static void act_stats(struct sim_player *player)
 
 static void nothing_left_behind(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann);
     for (unsigned i = 0; i < 5; i++) {
         sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
         sim_expect(sim_releases(ann) == REDLOCK_OK);

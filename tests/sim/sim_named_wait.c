@@ -18,8 +18,7 @@ static void hand_off(void)
 static struct sim_player *ann_has_it_for_long(struct sim_player **ret_bob)
 {
     struct sim_client_options how = {.max_ttl_ms = 30000};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &how);
+    SIM_SET(3, &how, ann);
     *ret_bob = sim_is_there("bob", &how);
     sim_curtain();
     sim_expect(sim_takes(ann, 30000, ONCE) == REDLOCK_OK);
@@ -55,11 +54,7 @@ static void ended_without_a_word(void)
 
 static void waiter_gives_up(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    struct sim_player *cat = sim_is_there("cat", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann, bob, cat);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_begins_to_take(bob, 1000, 100);
     sim_pass_ms(20);
@@ -72,11 +67,7 @@ static void waiter_gives_up(void)
 
 static void waiter_crashes(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    struct sim_player *cat = sim_is_there("cat", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann, bob, cat);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_begins_to_take(bob, 1000, 1000);
     sim_pass_ms(20);
@@ -90,11 +81,7 @@ static void waiter_crashes(void)
 
 static void first_come(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
-    struct sim_player *cat = sim_is_there("cat", NULL);
-    sim_curtain();
+    SIM_CAST(3, NULL, ann, bob, cat);
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_begins_to_take(bob, 1000, 5000);
     sim_pass_ms(20);
@@ -112,8 +99,7 @@ static void first_come(void)
 
 static void threads_of_one_client(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     struct sim_player *more[2] = {sim_beside(ann), sim_beside(ann)};
     sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
@@ -150,10 +136,8 @@ static void most_stand(int64_t ms)
 static void too_short_to_tell(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 30000};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &how);
+    SIM_CAST(3, &how, ann);
     struct sim_player *beside = sim_beside(ann);
-    sim_curtain();
     most_stand(90);
     sim_expect(sim_takes(ann, 10000, 50) == REDLOCK_EUNDECIDED);
     sim_expect(sim_takes(ann, 10000, ONCE) == REDLOCK_EUNDECIDED); /* it asks no one at once */
@@ -174,10 +158,7 @@ static void too_short_to_tell(void)
 static void word_of_a_minority(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 30000};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &how);
-    struct sim_player *bob = sim_is_there("bob", &how);
-    sim_curtain();
+    SIM_CAST(3, &how, ann, bob);
     most_stand(90);
     sim_begins_to_take(bob, 10000, 150);
     sim_pass_ms(10);
@@ -192,11 +173,8 @@ static void act_cancel(struct sim_player *player)
 
 static void canceled(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
-    struct sim_player *bob = sim_is_there("bob", NULL);
+    SIM_CAST(3, NULL, ann, bob);
     struct sim_player *thread = sim_beside(bob);
-    sim_curtain();
     sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
     sim_begins_to_take(bob, 1000, -1);
     sim_pass_ms(100);
@@ -209,8 +187,7 @@ static void canceled(void)
 /* n1 has granted it, n2 and n3 have as well, but bob does not know that yet. */
 static void canceled_in_a_round(void)
 {
-    sim_stage(3);
-    struct sim_player *bob = sim_is_there("bob", NULL);
+    SIM_SET(3, NULL, bob);
     struct sim_player *thread = sim_beside(bob);
     sim_delay_ms(bob, 1, 1, 20);
     sim_delay_ms(bob, 2, 1, 20);
@@ -260,8 +237,7 @@ static void act_release_async(struct sim_player *player)
 
 static void callbacks(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", NULL);
+    SIM_SET(3, NULL, ann);
     back.told = 0;
     sim_curtain();
     sim_expect(sim_does(ann, act_try_async) == REDLOCK_OK);
@@ -323,11 +299,7 @@ static void calls_beside_a_waiter(void)
 static void second_to_the_dead(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 30000};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &how);
-    struct sim_player *bob = sim_is_there("bob", &how);
-    struct sim_player *cat = sim_is_there("cat", &how);
-    sim_curtain();
+    SIM_CAST(3, &how, ann, bob, cat);
     sim_expect(sim_takes(ann, 30000, ONCE) == REDLOCK_OK);
     sim_begins_to_take(bob, 1000, -1);
     sim_pass_ms(50);
@@ -396,10 +368,7 @@ static void told_of_no_release(struct sim_player *ann, struct sim_player *bob)
 static void wakes_of_one(void)
 {
     struct sim_client_options how = {.max_ttl_ms = 30000};
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &how);
-    struct sim_player *bob = sim_is_there("bob", &how);
-    sim_curtain();
+    SIM_CAST(3, &how, ann, bob);
     told_of_no_release(ann, bob);
 }
 

@@ -151,8 +151,7 @@ static void step_after_a_restart(void)
  * after that. */
 static void yes_from_before_a_step(void)
 {
-    sim_stage(3);
-    struct sim_player *ann = sim_is_there("ann", &guarded);
+    SIM_SET(3, &guarded, ann);
     sim_delay_ms(ann, 1, 1, 600);
     sim_delay_ms(ann, 2, 20000, 1);
     sim_curtain();

@@ -198,8 +198,7 @@ static void play(void)
 {
     struct sim_client_options how = {.max_ttl_ms = TTL_MS, .node_timeout_ms = NODE_MS};
     uint64_t before = tally.ann, before_bob = tally.bob;
-    sim_stage(MASTERS);
-    struct sim_player *ann = sim_is_there("ann", &how), *bob = sim_is_there("bob", &how);
+    SIM_SET(MASTERS, &how, ann, bob);
     int64_t began_ns = sim_now_ns();
     sim_tell("here the world begins");
     sim_begins(ann, ann_acts);

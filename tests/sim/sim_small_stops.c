@@ -82,8 +82,7 @@ static void bob_acts(struct sim_player *bob)
 static void play(void)
 {
     struct sim_client_options how = {.max_ttl_ms = TTL_MS};
-    sim_stage(MASTERS);
-    struct sim_player *ann = sim_is_there("ann", &how), *bob = sim_is_there("bob", &how);
+    SIM_SET(MASTERS, &how, ann, bob);
     sim_tell("here the world begins");
     ann->options.ttl_ms = bob->options.ttl_ms = TTL_MS;
     bob->options.wait_ms = 3000;
