@@ -207,7 +207,7 @@ enum redlock_background {
  * nodes. Any other field that is not 0 (or negative, where that is said) overrides the file. */
 typedef struct redlock_config {
     size_t size;
-    const char *file;          /* a node list file */
+    const char *file;          /* a node list: a file's path, or words, as REDLOCK_NODES */
     const redlock_node *nodes; /* node_count of them */
     size_t node_count;
     int64_t max_ttl_ms;         /* max-ttl; must be the same in every client */
@@ -234,7 +234,8 @@ typedef struct redlock_config {
             0, 0, 0, 0, 0                                                                      \
     }
 
-/* Open a client on the node list `file`, or on a configuration. `error` may be NULL.
+/* Open a client on the node list `file`, or on a configuration. `file` is a path, or the list
+ * in words ("redis://a redis://b max-ttl=10s"), see redlock.conf(5). `error` may be NULL.
  * Neither waits for the network: connections are begun here and awaited by the first call
  * that needs them. A client uses at most 3N + 4 descriptors. Each master takes two connections
  * (the second only while the first does not answer), and one more from the first wait for a

@@ -38,8 +38,10 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/certify.c %D%/core/cer
 	%D%/core/waking.c %D%/core/waking.h %D%/core/waking_refusals.c
 lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
 	%D%/config/config_abi.h %D%/config/config_file.c %D%/config/config_load.c \
-	%D%/config/config_load.h %D%/config/host.c %D%/config/host.h \
-	%D%/config/list_mark.c %D%/config/list_mark.h \
+	%D%/config/config_load.h %D%/config/config_words.c %D%/config/host.c %D%/config/host.h \
+	%D%/config/list_mark.c %D%/config/list_mark.h %D%/config/list_parts.c \
+	%D%/config/list_parts.h %D%/config/reader.c %D%/config/reader.h \
+	%D%/config/variables.c %D%/config/variables.h \
 	%D%/config/node_options.c %D%/config/node_options.h %D%/config/password.c \
 	%D%/config/settings.c %D%/config/settings.h %D%/config/read_file.c \
 	%D%/config/read_file.h %D%/config/url.c %D%/config/url.h %D%/config/url_text.c \

@@ -140,7 +140,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/base/test_text_escape %D%/base/test_timer_heap %D%/config/test_config \
 	%D%/config/test_config_alloc %D%/config/test_config_bad %D%/config/test_config_code \
 	%D%/config/test_config_load %D%/config/test_config_secrets %D%/config/test_config_take \
-	%D%/config/test_config_warn %D%/config/test_host %D%/config/test_list_mark %D%/config/test_password \
+	%D%/config/test_config_warn %D%/config/test_config_words %D%/config/test_host %D%/config/test_list_mark %D%/config/test_password \
 	%D%/config/test_password_memory %D%/config/test_url %D%/core/test_backoff %D%/core/test_certify %D%/core/test_clock_watch \
 	%D%/core/test_driven %D%/core/test_fence %D%/core/test_gather %D%/core/test_hold %D%/core/test_hold_end %D%/core/test_hold_every \
 	%D%/core/test_hold_extend %D%/core/test_hold_ordered %D%/core/test_hold_random \

@@ -151,7 +151,9 @@ static int check_not_twice(const struct rl_config *config, unsigned first, unsig
     if (!same_node(&config->nodes[first], node))
         return 0;
     char before[32];
-    if (config->nodes[first].line > 0)
+    if (config->nodes[first].line > 0 && config->nodes[first].line == node->line)
+        snprintf(before, sizeof(before), "in the list"); /* it is in words */
+    else if (config->nodes[first].line > 0)
         snprintf(before, sizeof(before), "in line %d", config->nodes[first].line);
     else
         snprintf(before, sizeof(before), "as node %u", first + 1);

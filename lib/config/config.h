@@ -98,12 +98,22 @@ void rl_config_init(struct rl_config *config);
 void rl_config_free(struct rl_config *config); /* wipes passwords; leaves it as after init */
 void rl_node_config_free(struct rl_node_config *node); /* the same for one node */
 
+/* The value of a variable of the environment; NULL: it is not set. */
+typedef const char *rl_env_fn(const char *name);
+
 /* Add what `text` says; once a config. `file` is used in messages only. 0, REDLOCK_ECONFIG
  * or REDLOCK_ENOMEM with `error` filled in as `file:line:column: what is wrong; what would
  * be right`. No message quotes a URL or a value, so none can give a password away. Lines and
  * columns count from 1, columns in bytes. On an error the config is as it was freed. */
 int rl_config_parse(struct rl_config *config, const char *file, const char *text, size_t len,
-                    redlock_error *error);
+                    rl_env_fn *env, redlock_error *error);
+
+/* The same of a list in words: REDLOCK_NODES='redis://a redis://b max-ttl=10s'. A text with
+ * "://" in it is one, any other is the path of a file. */
+#define RL_WORDS_LABEL "node list" /* in the place of a file's name */
+bool rl_config_is_words(const char *text);
+int rl_config_parse_words(struct rl_config *config, const char *text, size_t len,
+                          redlock_error *error);
 
 /* Add one node built in code (`index` counts from 0, for messages), and override settings.
  * Both take whole structs: rl_config_load() has looked at their sizes. */

@@ -54,6 +54,11 @@ static int read_failed(const char *file, int system_error, const char *why,
     return rl_error_set(error, code, file, 0, 0, "%s", why);
 }
 
+static const char *environment(const char *name)
+{
+    return getenv(name);
+}
+
 static int load_file(struct rl_config *config, const char *file, const struct warner *warner,
                      redlock_error *error)
 {
@@ -69,7 +74,7 @@ static int load_file(struct rl_config *config, const char *file, const struct wa
     if (code < 0)
         code = read_failed(file, system_error, why, error);
     else
-        code = rl_config_parse(config, file, text, len, error);
+        code = rl_config_parse(config, file, text, len, environment, error);
     rl_wipe(text, len);
     free(text);
     if (code == 0 && config->holds_password && (mode & 077)) {
@@ -225,7 +230,9 @@ int rl_config_load(struct rl_config *config, const redlock_config *from, rl_warn
     redlock_config whole;
     rl_config_init(config);
     int code = rl_config_take(from, &whole, error);
-    if (code == 0 && whole.file)
+    if (code == 0 && whole.file && rl_config_is_words(whole.file))
+        code = rl_config_parse_words(config, whole.file, strlen(whole.file), error);
+    else if (code == 0 && whole.file)
         code = load_file(config, whole.file, &warner, error);
     if (code == 0)
         code = load_nodes(config, &whole, error);

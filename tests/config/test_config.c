@@ -143,7 +143,7 @@ TEST(read, test_factors, .rows = ROWS(factors))
              factors[_i].text);
     rl_config_init(&config);
     error = (redlock_error)REDLOCK_ERROR_INIT;
-    ck_assert_int_eq(rl_config_parse(&config, "n.conf", text, strlen(text), &error), 0);
+    ck_assert_int_eq(rl_config_parse(&config, "n.conf", text, strlen(text), NULL, &error), 0);
     ck_assert_double_eq(config.drift_factor, factors[_i].factor); /* to the last bit */
     rl_config_free(&config);
 }
@@ -236,7 +236,7 @@ TEST(read, test_most_nodes)
     snprintf(text + len, sizeof(text) - len, "ttl 1s\n node redis://n64\n");
     ck_assert_int_eq(conf_parse(text, strlen(text), &config, &error), REDLOCK_ECONFIG);
     ck_assert_str_eq(error.text,
-                     "n.conf:66:2: more than 64 nodes; a quorum is small: 3, 5 or 7");
+                     "n.conf:66:7: more than 64 nodes; a quorum is small: 3, 5 or 7");
 }
 
 /* The node list in the manual page is one. */

@@ -214,7 +214,7 @@ TEST(refused, test_bad_leaves_nothing)
     rl_config_init(&config);
     error = (redlock_error)REDLOCK_ERROR_INIT;
     static const char text[] = "node redis://:p@a\nguard off\nclient-name x\nttl 5s\nwhat\n";
-    ck_assert_int_eq(rl_config_parse(&config, "n", text, strlen(text), &error),
+    ck_assert_int_eq(rl_config_parse(&config, "n", text, strlen(text), NULL, &error),
                      REDLOCK_ECONFIG);
     ck_assert_uint_eq(config.node_count, 0);
     ck_assert_ptr_null(config.nodes);

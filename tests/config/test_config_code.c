@@ -123,7 +123,7 @@ TEST(nodes, test_twice)
     static const char text[] = "\nnode redis://a\n";
     redlock_node node = REDLOCK_NODE_INIT;
     begin();
-    ck_assert_int_eq(rl_config_parse(&config, "n.conf", text, strlen(text), &error), 0);
+    ck_assert_int_eq(rl_config_parse(&config, "n.conf", text, strlen(text), NULL, &error), 0);
     node.url = "redis://:secret@a";
     ck_assert_int_eq(rl_config_add_node(&config, &node, 0, &error), 0);
     ck_assert_int_eq(rl_config_check(&config, &error), REDLOCK_ECONFIG);
@@ -156,7 +156,7 @@ static void override(const redlock_config *from, int expected)
 {
     static const char text[] = "node redis://a\n" CONF_EVERY;
     begin();
-    ck_assert_int_eq(rl_config_parse(&config, "n.conf", text, strlen(text), &error), 0);
+    ck_assert_int_eq(rl_config_parse(&config, "n.conf", text, strlen(text), NULL, &error), 0);
     ck_assert_int_eq(rl_config_override(&config, from, &error), expected);
 }
 

@@ -94,12 +94,20 @@ static void require_good(const struct rl_config *config)
 
 const char fuzz_corpus[] = "config";
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Odd values for some, none for others. */
+static const char *environment(const char *name)
+{
+    return *name < 'a' ? NULL : name + 1;
+}
+
+static void parse(const uint8_t *data, size_t size, bool in_words)
 {
     struct rl_config config;
     redlock_error error = REDLOCK_ERROR_INIT;
     rl_config_init(&config);
-    int code = rl_config_parse(&config, "nodes.conf", (const char *)data, size, &error);
+    const char *text = (const char *)data;
+    int code = in_words ? rl_config_parse_words(&config, text, size, &error)
+                        : rl_config_parse(&config, "nodes.conf", text, size, environment, &error);
     if (code == 0)
         code = rl_config_check(&config, &error);
     if (code == 0)
@@ -107,5 +115,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         require_error(&error, code);
     rl_config_free(&config);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    parse(data, size, false);
+    parse(data, size, true);
     return 0;
 }

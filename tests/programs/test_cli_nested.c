@@ -119,7 +119,7 @@ static const struct hint {
     const char *hint;
 } hints[] = {
     {{"run", "x", "echo", "hi"}, "redlock run x -- echo"},
-    {{"run", "-n", "x", "--", "echo"}, "-n names the node list file"},
+    {{"run", "-n", "x", "--", "echo"}, "-n names the node list"},
     {{"unlock", "x"}, "did you mean release?"},
     {{"acquire", "x"}, "did you mean lock?"},
     {{"doctor", "x"}, "did you mean status?"},

@@ -105,7 +105,50 @@ TEST(cli_nodes, empty_name_of_list_is_wrong_use)
     struct program *program = NULL;
     ck_assert_int_eq(program_run(&here, REDLOCK("status", "-n", ""), &program), 64);
     ck_assert_str_eq(program_err(program),
-                     "redlock: -n is empty: give the path of a node list file\n");
+                     "redlock: -n is empty: give the path of a node list file, or URLs\n");
+}
+
+/* ---- a list in words ---- */
+
+/* The masters of the rig, as words; all are private. */
+static const char *in_words(void)
+{
+    static char words[4096];
+    char text[16384];
+    size_t len = 0;
+    file_text(list, text, sizeof(text));
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        if (strncmp(line, "node ", 5) == 0)
+            len += (size_t)snprintf(words + len, sizeof(words) - len, "%s\n", line + 5);
+    }
+    snprintf(words + len, sizeof(words) - len, "guard=off");
+    return words;
+}
+
+TEST(cli_nodes, words_are_a_list_for_every_verb_and_for_command)
+{
+    struct program *program = NULL;
+    const char *words = in_words();
+    ck_assert_int_eq(setenv("REDLOCK_NODES", words, 1), 0);
+    ck_assert_int_eq(program_run(NULL,
+                                 REDLOCK("run", "--try", "words", "--", "sh", "-c",
+                                         "printf %s \"$REDLOCK_NODES\"; exec \"$0\" inspect words",
+                                         program_redlock()),
+                                 &program),
+                     0);
+    ck_assert_ptr_nonnull(strstr(program_out(program), words));
+    ck_assert_ptr_nonnull(strstr(program_out(program), "words"));
+    /* A run below a run of the same lock would wait for itself, as with a file. */
+    ck_assert_int_ne(program_run(NULL,
+                                 REDLOCK("run", "words", "--", program_redlock(), "run", "words",
+                                         "--", "true"),
+                                 &program),
+                     0);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "the redlock run that this runs under"));
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "-n", words), NULL), 0);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("status", "-n", "redis://a,redis://b"), &program),
+                     78);
+    ck_assert_ptr_nonnull(strstr(program_err(program), "URLs stand apart by blanks"));
 }
 
 /* ---- secrets ---------------------------------------------------------------------------- */
@@ -154,6 +197,32 @@ TEST(cli_nodes, command_does_not_inherit_passwords)
                     &program),
         1);
     ck_assert_str_eq(program_out(program), "0\n");
+    masters_stop(masters);
+}
+
+/* In the environment it is between the user and the system; on the command line all see it. */
+TEST(cli_nodes, password_in_words_is_never_shown)
+{
+    struct masters *masters = start_with_password();
+    char words[ENDPOINT_URL_MAX + 64], url[ENDPOINT_URL_MAX];
+    struct program *program = NULL;
+    endpoint_url(&masters->node[0].unix_at, url);
+    ck_assert_int_eq(strncmp(url, "unix://", 7), 0);
+    snprintf(words, sizeof(words), "unix://:hunter2@%s guard=off", url + 7);
+    setenv("REDLOCK_NODES", words, 1);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("-v", "lock", "--json", "name"), &program), 0);
+    cli_expect_json(program, "node_list", url);
+    ck_assert_ptr_null(strstr(program_out(program), "hunter2"));
+    ck_assert_ptr_null(strstr(program_err(program), "hunter2"));
+    ck_assert_int_eq(
+        program_run(NULL, REDLOCK("run", "other", "--", "sh", "-c", "echo $REDLOCK_HELD"), &program),
+        0);
+    ck_assert_str_eq(program_err(program), "");
+    ck_assert_ptr_null(strstr(program_out(program), "68756e74657232")); /* in hexadecimal */
+    ck_assert_int_eq(program_run(NULL, REDLOCK("run", "-n", words, "other", "--", "true"), &program),
+                     0);
+    ck_assert(cli_one_line(program_err(program)));
+    ck_assert_ptr_nonnull(strstr(program_err(program), "everybody sees it by ps"));
     masters_stop(masters);
 }
 

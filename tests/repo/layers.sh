@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 
 # What every pure object may use; `memory` only those that the table names.
-bytes='memchr memcmp bcmp memcpy memmem memmove memset strchr strcmp strlen strncmp strstr inet_pton'
+bytes='memchr memrchr memcmp bcmp memcpy memmem memmove memset strchr strcmp strlen strncmp strstr inet_pton'
 text='snprintf vsnprintf'
 memory='malloc calloc realloc free strdup'
 headers='arpa/inet.h assert.h inttypes.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h

@@ -64,7 +64,7 @@ int conf_parse(const char *text, size_t len, struct rl_config *ret_config,
 {
     *ret_error = (redlock_error)REDLOCK_ERROR_INIT;
     rl_config_init(ret_config);
-    int code = rl_config_parse(ret_config, "n.conf", text, len, ret_error);
+    int code = rl_config_parse(ret_config, "n.conf", text, len, NULL, ret_error);
     if (code == 0)
         code = rl_config_check(ret_config, ret_error);
     return code;

@@ -203,16 +203,18 @@ int cli_exit_of(int code);
 
 /* ---- cli_nodes.c ---- */
 
-/* Find the node list file. CLI_OK, or the exit status (the line has been written). */
+/* Find the node list: a file's path, or words. CLI_OK, or the exit status (the line has been written). */
 int cli_nodes_find(const struct cli *cli, const char **ret_path);
 
 /* Read it; to be freed in any case. CLI_OK, or the exit status (the line has been written). */
 struct rl_config;
 int cli_nodes_read(const struct cli *cli, struct rl_config *ret_config);
 
-/* Use this file; -v says so. CLI_OK or CLI_CONFIG. The other returns its absolute path. */
-int cli_nodes_use(const struct cli *cli, const char *path);
+/* Use this list; -v says so. CLI_OK or CLI_CONFIG. The second returns the words, or the file's
+ * absolute path; the third the same for people: no password is in it. */
+int cli_nodes_use(const struct cli *cli, const char *list);
 const char *cli_nodes_used(void);
+const char *cli_nodes_shown(void);
 
 /* The names of the variables that the list in use has as a password-env. NULL: no more. */
 const char *cli_nodes_secret(unsigned number);

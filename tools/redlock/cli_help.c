@@ -16,7 +16,7 @@ const struct cli_verb_row cli_verbs[CLI_VERB_COUNT] = {
 };
 
 const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
-    {'n', "nodes", "FILE", CLI_VERBS_ALL, "the node list file"},
+    {'n', "nodes", "LIST", CLI_VERBS_ALL, "the node list: a file, or URLs"},
     {CLI_OPT_TTL, "ttl", "D", CLI_RUN | CLI_LOCK | CLI_EXTEND, "how long a lease lasts"},
     {CLI_OPT_WAIT, "wait", "D", CLI_RUN | CLI_LOCK | CLI_STATUS,
      "wait so long for the lock: 10s, 0, forever; status: until all masters vote again"},
@@ -99,7 +99,8 @@ int cli_print_help(const struct cli *cli, const struct cli_verb_row *verb)
         printf("\n");
         print_options(CLI_VERBS_ALL);
     }
-    printf("\nA duration D is written 500ms, 10s, 2m, 1h. The node list file is FILE, else\n"
-           "$REDLOCK_NODES, else ./redlock.conf, else /etc/redlock.conf. See redlock(1).\n");
+    printf("\nA duration D is written 500ms, 10s, 2m, 1h. The node list is LIST, else\n"
+           "$REDLOCK_NODES, else ./redlock.conf, else /etc/redlock.conf: a file, or URLs in words,\n"
+           "as in 'redis://a redis://b max-ttl=10s'. See redlock(1).\n");
     return cli_flush(cli);
 }

@@ -2,7 +2,7 @@
  *
  *   KIND OWNER NAME NODES
  *
- * the last three in hexadecimal, "-" for no owner; NODES is the node list file's path. A run
+ * the last three in hexadecimal, "-" for no owner; NODES is the node list's path, or its URLs. A run
  * that asks for such a lock again would wait for itself. */
 #include "config_auto.h"
 
@@ -45,7 +45,7 @@ static void put_lock(struct line *line, const struct cli *cli, const char *name)
     put(line, " ", 1);
     put_hex(line, name);
     put(line, " ", 1);
-    put_hex(line, cli_nodes_used());
+    put_hex(line, cli_nodes_shown());
     put(line, "\n", 1);
 }
 
@@ -83,7 +83,7 @@ static bool is_it(const struct cli *cli, const char *text, size_t len, const cha
     const char *owner = memchr(text, ' ', len);
     char kind[16], wanted[2 * (REDLOCK_NAME_MAX + RL_OWNER_MAX) + 8200];
     if (!owner || (size_t)(owner - text) >= sizeof(kind) ||
-        2 * (strlen(name) + strlen(cli_nodes_used())) + 4 * RL_OWNER_MAX > sizeof(wanted))
+        2 * (strlen(name) + strlen(cli_nodes_shown())) + 4 * RL_OWNER_MAX > sizeof(wanted))
         return false;
     memcpy(kind, text, (size_t)(owner - text));
     kind[owner - text] = '\0';
@@ -99,7 +99,7 @@ static bool is_it(const struct cli *cli, const char *text, size_t len, const cha
     put(&line, " ", 1);
     put_hex(&line, name);
     put(&line, " ", 1);
-    put_hex(&line, cli_nodes_used());
+    put_hex(&line, cli_nodes_shown());
     return line.len == len - (size_t)(rest - text) && memcmp(rest, wanted, line.len) == 0 &&
            excludes(kind, cli->kind, same_owner);
 }

@@ -1,4 +1,4 @@
-/* cli_nodes.c - chooses the node list file. A list decides where passwords are sent and locks
+/* cli_nodes.c - chooses the node list, a file or words. A list decides where passwords are sent and locks
  * are taken. So the one of the working directory is used only if nobody but the caller and root
  * could have written it. */
 #include "config_auto.h"
@@ -16,7 +16,8 @@
 #define HERE "./redlock.conf"
 #define SYSTEM_WIDE "/etc/redlock.conf"
 
-static char *used;                       /* its absolute path, once there is a client */
+static char *used;  /* its absolute path, or the words, once there is a client */
+static char *shown; /* the same without passwords */
 static char *secrets[REDLOCK_NODES_MAX]; /* names of variables; up to a NULL */
 
 /* A file that can't be read counts as existing: the error then names it. */
@@ -48,7 +49,7 @@ int cli_nodes_find(const struct cli *cli, const char **ret_path)
     const char *named = getenv("REDLOCK_NODES");
     char why[128];
     if (cli->nodes_file && !*cli->nodes_file) {
-        cli_say(cli, "-n is empty: give the path of a node list file");
+        cli_say(cli, "-n is empty: give the path of a node list file, or URLs");
         return CLI_USAGE;
     }
     if (cli->nodes_file || (named && *named)) {
@@ -72,14 +73,38 @@ int cli_nodes_find(const struct cli *cli, const char **ret_path)
         return CLI_OK;
     }
     cli_say(cli,
-            "no node list file: looked at -n, $REDLOCK_NODES, " HERE " and " SYSTEM_WIDE
-            "; it has a line for each master, as \"node redis://HOST:6379\", see "
+            "no node list: looked at -n, $REDLOCK_NODES, " HERE " and " SYSTEM_WIDE
+            "; write REDLOCK_NODES='redis://HOST:6379', or a file with a line for each master, "
+            "as \"node redis://HOST:6379\", see "
             "redlock.conf(5); redlock-cluster up 5 starts masters for trying");
     return CLI_CONFIG;
 }
 
 /* Note the variables that hold passwords. */
-static int note_secrets(const struct cli *cli)
+static bool note_secrets(const struct rl_config *config)
+{
+    bool complete = true;
+    for (unsigned i = 0, count = 0; i < config->node_count; i++) {
+        if (config->nodes[i].password_env)
+            complete = complete && (secrets[count++] = strdup(config->nodes[i].password_env));
+    }
+    return complete;
+}
+
+/* The URLs of a list in words, without passwords and options. */
+static bool note_urls(const struct rl_config *config)
+{
+    size_t size = 0;
+    FILE *out = open_memstream(&shown, &size);
+    if (!out)
+        return false;
+    for (unsigned i = 0; i < config->node_count; i++)
+        fprintf(out, "%s%s", i > 0 ? " " : "", config->nodes[i].label);
+    bool failed = ferror(out) != 0;
+    return fclose(out) == 0 && !failed;
+}
+
+static int note_list(const struct cli *cli, bool is_words)
 {
     struct rl_config config;
     redlock_config from = REDLOCK_CONFIG_INIT;
@@ -90,31 +115,34 @@ static int note_secrets(const struct cli *cli)
         cli_say(cli, "%s", error.text);
         return cli_exit_of(code);
     }
-    bool complete = true;
-    for (unsigned i = 0, count = 0; i < config.node_count; i++) {
-        if (config.nodes[i].password_env)
-            complete = complete && (secrets[count++] = strdup(config.nodes[i].password_env));
-    }
+    if (config.holds_password && cli->nodes_file && is_words)
+        cli_say(cli, "-n has a password in it, and everybody sees it by ps; use $REDLOCK_NODES, "
+                     "or password-file=");
+    bool complete = note_secrets(&config);
+    if (is_words)
+        complete = note_urls(&config) && complete;
     rl_config_free(&config);
     if (!complete)
         cli_say(cli, "%s", redlock_strerror(REDLOCK_ENOMEM));
     return complete ? CLI_OK : CLI_SYSTEM;
 }
 
-int cli_nodes_use(const struct cli *cli, const char *path)
+int cli_nodes_use(const struct cli *cli, const char *list)
 {
-    char *whole = realpath(path, NULL);
+    bool is_words = rl_config_is_words(list);
+    char *whole = is_words ? strdup(list) : realpath(list, NULL);
     if (!whole) {
-        cli_say(cli, "%s: %s", cli_text(path, strlen(path)).text, strerror(errno));
+        cli_say(cli, "%s: %s", is_words ? RL_WORDS_LABEL : cli_text(list, strlen(list)).text,
+                strerror(errno));
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? CLI_SYSTEM : CLI_CONFIG;
     }
     free(used);
     used = whole;
-    int status = cli->verb == CLI_RUN ? note_secrets(cli) : CLI_OK;
+    int status = cli->verb == CLI_RUN || is_words ? note_list(cli, is_words) : CLI_OK;
     if (status != CLI_OK)
         return status;
     if (cli->verbose)
-        cli_say(cli, "node list: %s", cli_text(used, strlen(used)).text);
+        cli_say(cli, "node list: %s", cli_text(cli_nodes_shown(), strlen(cli_nodes_shown())).text);
     return CLI_OK;
 }
 
@@ -139,6 +167,11 @@ const char *cli_nodes_used(void)
     return used ? used : "";
 }
 
+const char *cli_nodes_shown(void)
+{
+    return shown ? shown : cli_nodes_used();
+}
+
 const char *cli_nodes_secret(unsigned number)
 {
     return number < REDLOCK_NODES_MAX ? secrets[number] : NULL;
@@ -147,6 +180,6 @@ const char *cli_nodes_secret(unsigned number)
 void cli_json_end(void)
 {
     putchar(',');
-    cli_json_bytes(stdout, "node_list", cli_nodes_used(), strlen(cli_nodes_used()));
+    cli_json_bytes(stdout, "node_list", cli_nodes_shown(), strlen(cli_nodes_shown()));
     fputs("}\n", stdout);
 }

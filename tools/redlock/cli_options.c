@@ -160,7 +160,7 @@ static int command_set(struct cli *cli, struct cli_words *words)
         cli_say(cli,
                 "the lock's NAME is missing%s: redlock run [OPTION ...] NAME ... -- "
                 "COMMAND [ARG ...]",
-                cli->nodes_file ? " (-n names the node list file)" : "");
+                cli->nodes_file ? " (-n names the node list)" : "");
         return CLI_USAGE;
     }
     if (!rest && words->operands > 1) { /* as flock(1) and consul lock have it */

@@ -70,9 +70,9 @@ void cli_json_result(FILE *out, const char *result, int status)
         fputc(',', out);
         cli_json_text(out, "error", outcome.why);
     }
-    if (*cli_nodes_used()) {
+    if (*cli_nodes_shown()) {
         fputc(',', out);
-        cli_json_text(out, "node_list", cli_nodes_used());
+        cli_json_text(out, "node_list", cli_nodes_shown());
     }
     fputs("}\n", out);
     fflush(out);
