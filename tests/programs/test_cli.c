@@ -119,7 +119,7 @@ TEST(line, every_verb_has_help_and_version)
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
         ck_assert_int_eq(program_run(NULL, REDLOCK(verbs[i], "--help"), &program), 0);
         ck_assert(program_printed(program, verbs[i]));
-        ck_assert(program_printed(program, "--nodes FILE"));
+        ck_assert(program_printed(program, "--nodes LIST"));
         ck_assert_str_eq(program_err(program), "");
     }
     ck_assert_int_eq(program_run(NULL, REDLOCK("--help"), &program), 0);
