@@ -190,13 +190,12 @@ bool rl_node_refuses_for_good(const struct rl_node *node)
 void rl_node_need(struct rl_node *node, int64_t now_ns)
 {
     int64_t soonest_ns = node->judged_ns + RL_REFUSED_NEEDED_MS * RL_NS_PER_MS;
-    if (!rl_node_refuses_for_good(node))
-        return;
-    if (node->mode == RL_DOWN)
+    bool refuses = rl_node_refuses_for_good(node);
+    if (node->mode == RL_DOWN && refuses)
         rl_retry_hasten(&node->retry, now_ns);
-    else if (node->mode == RL_UP && node->ask_info_ns < INT64_MAX) /* else it is being asked */
-        node->ask_info_ns =
-            rl_earlier_ns(node->ask_info_ns, rl_later_ns(soonest_ns, now_ns));
+    else if (node->mode == RL_UP && (refuses || rl_node_lacks_address(node)) &&
+             node->ask_info_ns < INT64_MAX) /* else it is being asked */
+        node->ask_info_ns = rl_earlier_ns(node->ask_info_ns, rl_later_ns(soonest_ns, now_ns));
 }
 
 void rl_node_absent(struct rl_node *node, int64_t absent_ns)

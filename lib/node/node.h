@@ -138,6 +138,7 @@ struct rl_node {
     struct rl_sightings sightings; /* who answers at this address, on any connection */
     char met[RL_RUN_ID_SIZE];      /* by the INFO on this one; never shown */
     struct rl_node_addresses *addresses; /* of its name; NULL: it has one */
+    bool goes_on;   /* this connection ends, so that the next one shows who answers */
     bool unsettled; /* another connection met another process: who lives is asked */
     bool forgot; /* it may have lost keys since the locks that are held were last filled in */
     struct rl_marker marker;
@@ -248,8 +249,7 @@ bool rl_node_ask(struct rl_node *node, unsigned slot, const void *bytes, size_t 
 /* Send what is queued. */
 void rl_node_flush(struct rl_node *node, int64_t now_ns);
 
-/* Mask the node's password in bytes that it sent. Returns the new length, never more than
- * `len`. */
+/* Mask the node's password in what it sent. Returns the new length, at most `len`. */
 size_t rl_node_mask(struct rl_node *node, char *bytes, size_t len);
 
 /* Queue a PING (for status) on the slot in use, where the node is UP and not stalled. */

@@ -23,11 +23,14 @@ bool rl_node_met_at_address(struct rl_node *node);
 const char *rl_node_unmet_address(struct rl_node *node);
 bool rl_node_lacks_address(const struct rl_node *node); /* the same, without a text */
 
+/* How long to wait till it is asked again who is there: longer each time that it is the same
+ * address. Each question costs a new connection. */
+int64_t rl_node_address_pause_ns(struct rl_node *node);
+
 /* Hang up: the next connect begins at an address where it was not met. */
 void rl_node_ask_next_address(struct rl_node *node, int64_t now_ns);
 
-/* A connection ends. Was it so that the next address is asked? */
-bool rl_node_goes_on(const struct rl_node *node);
+/* A connection has ended. */
 void rl_node_address_left(struct rl_node *node);
 
 /* The order in which the addresses are tried (rl_order_fn). */

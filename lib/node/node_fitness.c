@@ -52,7 +52,11 @@ static void unfit(struct rl_node *node, int64_t now_ns, const char *why)
     set_fitness(node, RL_UNFIT);
     snprintf(node->why, sizeof(node->why), "%s", why);
     int64_t again_ns = rl_refusal_lasts(why) ? ASK_SELDOM_NS : RL_ASK_AGAIN_NS;
-    node->ask_info_ns = now_ns + (node->info.loading ? ASK_LOADING_NS : again_ns);
+    if (rl_node_lacks_address(node))
+        again_ns = rl_node_address_pause_ns(node);
+    else if (node->info.loading)
+        again_ns = ASK_LOADING_NS;
+    node->ask_info_ns = now_ns + again_ns;
 }
 
 const char rl_two_servers[] =

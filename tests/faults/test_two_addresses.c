@@ -26,7 +26,8 @@ static void lead(unsigned node, const char *addresses)
 {
     char number[16];
     snprintf(number, sizeof(number), "%d", port);
-    expect_ok(master_do(masters, node, "CONFIG", "SET", "bind", addresses, "port", number, NULL));
+    expect_ok(
+        master_do(masters, node, "CONFIG", "SET", "bind", addresses, "port", number, NULL));
 }
 
 static void start(void)
@@ -84,6 +85,11 @@ static void expect_vote(redlock *client)
                   (client_state(client, 0, text), text));
 }
 
+static void connect_anew(void)
+{
+    ck_assert_int_eq(master_do(masters, 0, "CLIENT", "KILL", "TYPE", "normal", NULL).type, ':');
+}
+
 /* Each reaches the other one of both. Then both reach both. */
 TEST(masters, clients_behind_partition_are_never_both_holders, .first = 1, .rows = 4)
 {
@@ -93,7 +99,8 @@ TEST(masters, clients_behind_partition_are_never_both_holders, .first = 1, .rows
         master_pause(masters, 1 - i);
         fake_dns_answer(i == 0 ? "127.0.0.2 127.0.0.3" : "127.0.0.3 127.0.0.2");
         client[i] = open_client(guards[_i]);
-        (void)wait_until(has_no_vote(client[i], "another address") || votes(client[i]), SOON_MS);
+        (void)wait_until(has_no_vote(client[i], "another address") || votes(client[i]),
+                         SOON_MS);
         master_resume(masters, 1 - i);
     }
     bool first = takes(client[0], &lock[0]), second = takes(client[1], &lock[1]);
@@ -111,7 +118,7 @@ TEST(masters, addresses_that_lead_to_one_server_have_one_vote, .first = 2, .rows
     fake_dns_answer("127.0.0.2 127.0.0.3");
     redlock *client = open_client(guards[_i]);
     expect_vote(client);
-    ck_assert_int_eq(master_do(masters, 0, "CLIENT", "KILL", "TYPE", "normal", NULL).type, ':');
+    connect_anew();
     expect_vote(client);
     redlock_close(client);
 }
@@ -133,6 +140,23 @@ TEST(masters, name_that_has_one_address_again_votes)
     redlock *client = open_client("off");
     expect_no_vote(client, "two servers");
     fake_dns_answer("127.0.0.2");
+    expect_vote(client);
+    redlock_close(client);
+}
+
+/* It is not asked again: it had shown this process. */
+TEST(masters, address_that_was_left_out_for_a_while_is_still_known)
+{
+    lead(0, "127.0.0.2 127.0.0.5");
+    fake_dns_answer("127.0.0.2 127.0.0.5");
+    redlock *client = open_client("off");
+    expect_vote(client);
+    fake_dns_answer("127.0.0.2");
+    connect_anew();
+    expect_vote(client);
+    lead(0, "127.0.0.2");
+    fake_dns_answer("127.0.0.5 127.0.0.2");
+    connect_anew();
     expect_vote(client);
     redlock_close(client);
 }

@@ -10,6 +10,7 @@
 enum { ONCE = 0 };
 
 static const struct sim_client_options by_name = {.max_ttl_ms = 1000, .by_name = true};
+static const struct sim_client_options for_long = {.max_ttl_ms = 60000, .by_name = true};
 
 static void cut_off(struct sim_player *player, unsigned one, unsigned other, bool on)
 {
@@ -55,11 +56,51 @@ static void two_addresses_of_two_servers(void)
     sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
+static redlock_stats stats;
+
+static void look_at_stats(struct sim_player *player)
+{
+    stats = (redlock_stats)REDLOCK_STATS_INIT;
+    redlock_get_stats(player->client, &stats);
+}
+
+static uint64_t reconnects_within(struct sim_player *player, int64_t ms)
+{
+    sim_does(player, look_at_stats);
+    uint64_t before = stats.reconnects;
+    sim_pass_ms(ms);
+    sim_does(player, look_at_stats);
+    return stats.reconnects - before;
+}
+
+/* ann can do without n2's vote: her lock is renewed on n1 and n3. Then she needs it. */
+static void one_address_is_dead(void)
+{
+    sim_stage_with_spare(3);
+    sim_master_share_name(1, true);
+    sim_master_kill(3);
+    struct sim_player *ann = sim_enters("ann", &for_long);
+    sim_watches(ann, true);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 60000, ONCE) == REDLOCK_OK);
+    sim_expect(reconnects_within(ann, 60000) <= 10);
+    sim_expect(reconnects_within(ann, 60000) <= 5);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_master_kill(2);
+    sim_begins_to_take(ann, 60000, 20000);
+    sim_pass_ms(2500);
+    sim_master_share_name(1, false);
+    sim_pass_ms(2200);
+    sim_expect(ann->act == NULL && ann->result == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+}
+
 /* cat has the lock while ann waits: her connection for wake-ups meets n4. */
 static void two_servers_behind_a_balancer(void)
 {
     sim_stage_with_spare(3);
-    struct sim_player *ann = sim_is_there("ann", &by_name), *cat = sim_is_there("cat", &by_name);
+    struct sim_player *ann = sim_is_there("ann", &by_name),
+                      *cat = sim_is_there("cat", &by_name);
     sim_master_kill(2);
     sim_curtain();
     sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_OK);
@@ -82,8 +123,13 @@ const struct sim_scenario sim_named_two[] = {
      "n2's name leads to n4 as well, and n3 is down: no vote, until the name has one address "
      "again and\nall that n4 may have granted is over.",
      two_addresses_of_two_servers},
+    {"one-address-is-dead",
+     "n2's name leads to n4 as well, which is dead. ann asks less and less often whether that "
+     "has changed,\nbut every two seconds where n2's vote is needed.",
+     one_address_is_dead},
     {"two-servers-behind-a-balancer",
-     "n2's address leads ann's connection for wake-ups to n4: n2 has no vote until it alone was "
+     "n2's address leads ann's connection for wake-ups to n4: n2 has no vote until it alone "
+     "was "
      "met for\nmax-ttl.",
      two_servers_behind_a_balancer},
     {0},
