@@ -36,6 +36,7 @@
 
 #define RL_FILE_MAX 65536     /* bytes in a node list file */
 #define RL_LINE_MAX 8192      /* bytes in one of its lines */
+#define RL_STATUS_TEXT_MAX 256 /* bytes of a status-prefix, and of status-kinds */
 #define RL_PASSWORD_MAX 512     /* bytes in a password */
 #define RL_HOST_MAX 255       /* bytes in a host name */
 #define RL_UNIX_PATH_MAX 107  /* sun_path less its NUL */

@@ -46,6 +46,8 @@ void rl_config_free(struct rl_config *config)
         rl_node_config_free(&config->nodes[i]);
     free(config->nodes);
     free(config->client_name);
+    free(config->status_prefix);
+    free(config->status_kinds);
     free(config->file);
     rl_config_init(config);
 }

@@ -47,6 +47,8 @@ enum rl_setting {
     RL_SETTING_CONFIG_AGREEMENT,
     RL_SETTING_WATCH_WALL_CLOCK,
     RL_SETTING_FENCING,
+    RL_SETTING_STATUS_PREFIX,
+    RL_SETTING_STATUS_KINDS,
     RL_SETTING_COUNT
 };
 
@@ -88,6 +90,8 @@ struct rl_config {
     int config_agreement; /* enum redlock_agreement; never _DEFAULT */
     int watch_wall_clock; /* enum redlock_switch; never _DEFAULT */
     int fencing;          /* enum redlock_fencing; never _DEFAULT */
+    char *status_prefix;  /* of `redlock status` alone; NULL: not given */
+    char *status_kinds;   /* likewise; it knows the words */
     bool holds_password;  /* a URL of the file has a password in it */
     char *file;           /* for messages; NULL: built in code alone */
     struct rl_place places[RL_SETTING_COUNT];

@@ -24,13 +24,14 @@ struct row {
     const char *name;
     const char *code_name; /* the member of redlock_config */
     parse_fn *parse;
-    override_fn *override;
+    override_fn *override;    /* NULL: it stands in files only */
     size_t offset;            /* in struct rl_config */
     size_t given;             /* in redlock_config */
-    int64_t min, max;         /* durations: milliseconds */
+    int64_t min, max;         /* durations: milliseconds; texts: at most so many bytes */
     bool code_off;            /* durations: -1 in code means 0, because 0 keeps the default */
     const char *const *words; /* words: up to a NULL; the value is an index; "": none */
-    const char *one_of;       /* "on, off, marker or strict" */
+    const char *one_of;       /* "on, off, marker or strict"; of what a text is */
+    bool (*is_allowed)(char); /* texts: these bytes */
     const char *one_in_code;  /* likewise, in redlock_config */
     union {
         int64_t ms;
@@ -39,8 +40,8 @@ struct row {
     } standard;
 };
 
-static parse_fn parse_duration, parse_factor, parse_word, parse_client_name;
-static override_fn override_duration, override_factor, override_guard, override_client_name,
+static parse_fn parse_duration, parse_factor, parse_word, parse_text;
+static override_fn override_duration, override_factor, override_guard, override_text,
     override_background, override_word;
 
 /* Each is indexed by its enum. */
@@ -53,6 +54,10 @@ static const char *const fencings[] = {"", "clock", "strict", NULL};
 #define NAMES(text, member)                                                                    \
     .name = text, .code_name = #member, .offset = offsetof(struct rl_config, member),          \
     .given = offsetof(redlock_config, member)
+
+#define STATUS_TEXT(text, member)                                                              \
+    {.name = text, .offset = offsetof(struct rl_config, member), .parse = parse_text,          \
+     .max = RL_STATUS_TEXT_MAX}
 
 #define DURATION(text, member, least, most, default_ms)                                        \
     {                                                                                          \
@@ -80,8 +85,10 @@ static const struct row table[RL_SETTING_COUNT] = {
     [RL_SETTING_GUARD] = {NAMES("guard", guard), .parse = parse_word, .words = guards,
                           .one_of = "on, off, marker or strict", .override = override_guard,
                           .standard.word = RL_GUARD_ON},
-    [RL_SETTING_CLIENT_NAME] = {NAMES("client-name", client_name), .parse = parse_client_name,
-                                .override = override_client_name},
+    [RL_SETTING_CLIENT_NAME] = {NAMES("client-name", client_name), .parse = parse_text,
+                                .override = override_text, .max = RL_CLIENT_NAME_MAX,
+                                .is_allowed = rl_client_name_byte,
+                                .one_of = "letters, digits and . _ : @ -"},
     [RL_SETTING_BACKGROUND] = {NAMES("background", background), .parse = parse_word,
                                .words = backgrounds, .one_of = "auto, always or never",
                                .override = override_background,
@@ -103,6 +110,8 @@ static const struct row table[RL_SETTING_COUNT] = {
                             .one_of = "clock or strict", .override = override_word,
                             .one_in_code = "REDLOCK_FENCING_CLOCK or _STRICT",
                             .standard.word = REDLOCK_FENCING_CLOCK},
+    [RL_SETTING_STATUS_PREFIX] = STATUS_TEXT("status-prefix", status_prefix),
+    [RL_SETTING_STATUS_KINDS] = STATUS_TEXT("status-kinds", status_kinds),
 };
 
 /* ---- types of values ------------------------------------------------------------------ */
@@ -187,10 +196,8 @@ static int override_factor(const struct row *row, void *value, const void *given
     /* Written so that a NaN is refused. */
     if (!(factor >= 0.0 && factor < 1.0))
         return rl_problem_set(problem, 0, "%s", bad_factor);
-    if (!(factor > 0.0))
-        return 0;
-    *(double *)value = factor;
-    return 1;
+    *(double *)value = factor > 0.0 ? factor : *(double *)value;
+    return factor > 0.0;
 }
 
 static int parse_word(const struct row *row, void *value, const char *text, size_t len,
@@ -223,35 +230,35 @@ static int override_guard(const struct row *row, void *value, const void *given,
     return 1;
 }
 
-/* It goes into every token, and other tools show it unescaped: only plain bytes are allowed. */
-static int parse_client_name(const struct row *row, void *value, const char *text, size_t len,
-                             struct rl_problem *problem)
+/* The client's name goes into every token, and other tools show it unescaped: only plain bytes
+ * are allowed there. */
+static int parse_text(const struct row *row, void *value, const char *text, size_t len,
+                      struct rl_problem *problem)
 {
+    int most = (int)row->max;
     for (size_t i = 0; i < len; i++) {
-        if (!rl_client_name_byte(text[i]))
-            return rl_problem_set(problem, i, "%s has letters, digits and . _ : @ - only",
-                                  row->name);
-        if (i >= RL_CLIENT_NAME_MAX)
-            return rl_problem_set(problem, i, "%s has at most %d bytes", row->name,
-                                  RL_CLIENT_NAME_MAX);
+        if (row->is_allowed && !row->is_allowed(text[i]))
+            return rl_problem_set(problem, i, "%s has %s only", row->name, row->one_of);
+        if (i >= (size_t)most)
+            return rl_problem_set(problem, i, "%s has at most %d bytes", row->name, most);
     }
     if (len == 0)
         return rl_problem_set(problem, 0, "%s is empty; give it 1 to %d bytes, or leave it out",
-                              row->name, RL_CLIENT_NAME_MAX);
-    char *name = rl_copy(text, len);
-    if (!name)
+                              row->name, most);
+    char *copy = rl_copy(text, len);
+    if (!copy)
         return rl_problem_no_memory(problem);
     free(*(char **)value);
-    *(char **)value = name;
+    *(char **)value = copy;
     return 0;
 }
 
-static int override_client_name(const struct row *row, void *value, const void *given,
-                                struct rl_problem *problem)
+static int override_text(const struct row *row, void *value, const void *given,
+                         struct rl_problem *problem)
 {
-    const char *name = *(const char *const *)given;
-    int code = name ? parse_client_name(row, value, name, strlen(name), problem) : 0;
-    return name && code == 0 ? 1 : code;
+    const char *text = *(const char *const *)given;
+    int code = text ? parse_text(row, value, text, strlen(text), problem) : 0;
+    return text && code == 0 ? 1 : code;
 }
 
 static int override_background(const struct row *row, void *value, const void *given,
@@ -308,10 +315,8 @@ void rl_settings_default(struct rl_config *config)
             *(double *)field(config, row) = row->standard.factor;
         else if (row->parse == parse_word)
             *(int *)field(config, row) = row->standard.word;
-        else {
-            assert(row->parse == parse_client_name);
+        else
             *(char **)field(config, row) = NULL;
-        }
     }
 }
 
@@ -329,7 +334,7 @@ int rl_setting_override(struct rl_config *config, enum rl_setting setting,
     assert(setting < RL_SETTING_COUNT);
     const struct row *row = &table[setting];
     const void *given = (const char *)from + row->given;
-    return row->override(row, field(config, row), given, problem);
+    return row->override ? row->override(row, field(config, row), given, problem) : 0;
 }
 
 int rl_setting_error(const struct rl_config *config, enum rl_setting setting,

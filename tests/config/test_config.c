@@ -34,6 +34,8 @@ TEST(read, test_defaults)
     ck_assert_int_eq(config.config_agreement, REDLOCK_AGREEMENT_OFF);
     ck_assert_int_eq(config.watch_wall_clock, REDLOCK_OFF);
     ck_assert_int_eq(config.fencing, REDLOCK_FENCING_CLOCK);
+    ck_assert_ptr_null(config.status_prefix);
+    ck_assert_ptr_null(config.status_kinds);
     ck_assert(!config.holds_password);
     ck_assert_str_eq(config.file, "n.conf");
     rl_config_free(&config);

@@ -16,7 +16,7 @@ static const char text[] =
     "server-name=x\n"
     "node unix://u@/run/r.sock password-file=s\n"
     "node redis://[fe80::1%25eth0] password-env=E\n"
-    "client-name x\n";
+    "client-name x\nstatus-prefix y\nstatus-kinds z\n";
 
 static void ignore(void *context, int level, const char *warning)
 {

@@ -36,7 +36,7 @@ static const struct {
     {"port 6379\n", 1, 1,
      "unknown directive; known are node, max-ttl, ttl, node-timeout, connect-timeout, "
      "stall-limit, linger, drift-factor, guard, client-name, background, lock-delay, "
-     "config-agreement, watch-wall-clock, fencing"},
+     "config-agreement, watch-wall-clock, fencing, status-prefix, status-kinds"},
     {"\"node\" redis://a\n", 1, 1, "unknown directive"},
     {"{\n", 1, 1, "unknown directive; known are"},
     {"redis://a\n", 1, 1, "write node in front of it"},
@@ -117,6 +117,8 @@ static const struct {
     {"client-name a{b\n", 1, 14, "letters, digits and . _ : @ - only"},
     {"client-name \"a b\"\n", 1, 15, "letters, digits and"},
     {"client-name caf\xc3\xa9\n", 1, 16, "letters, digits and"},
+    {"status-prefix \"\"\n", 1, 16, "status-prefix is empty; give it 1 to 256 bytes"},
+    {"status-kinds a b\n", 1, 16, "status-kinds takes one value"},
     {"client-name \"\"\n", 1, 14, "client-name is empty"},
     {"client-name aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", 1, 76,
      "client-name has at most 63 bytes"},

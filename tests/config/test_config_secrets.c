@@ -102,6 +102,7 @@ static const char *const lines[] = {
     "background " SECRET,
     "client-name " SECRET "!",
     "client-name x " SECRET,
+    "status-prefix x " SECRET,
 };
 
 TEST(texts, test_lines, .rows = ROWS(lines))

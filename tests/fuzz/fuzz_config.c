@@ -89,6 +89,7 @@ static void require_good(const struct rl_config *config)
     REQUIRE(config->watch_wall_clock == REDLOCK_ON || config->watch_wall_clock == REDLOCK_OFF);
     REQUIRE(config->fencing >= REDLOCK_FENCING_CLOCK);
     REQUIRE(config->fencing <= REDLOCK_FENCING_STRICT);
+    REQUIRE(!config->status_prefix || strlen(config->status_prefix) <= RL_STATUS_TEXT_MAX);
     REQUIRE(!config->client_name || strlen(config->client_name) <= RL_CLIENT_NAME_MAX);
 }
 

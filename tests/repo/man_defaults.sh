@@ -83,6 +83,8 @@ default_is background auto
 default_is config-agreement off
 default_is watch-wall-clock off
 default_is fencing clock
+default_is status-prefix none
+default_is status-kinds none
 
 ttl_least=$(limit RL_TTL_MIN_MS)
 ttl_most=$(limit RL_TTL_LIMIT_MS)
@@ -101,13 +103,14 @@ for words in \
     "at most $(limit REDLOCK_NODES_MAX) nodes" \
     "one line of at most $(limit RL_PASSWORD_MAX) bytes" \
     "at most $(limit RL_CLIENT_NAME_MAX) bytes" \
+    "1 to $(limit RL_STATUS_TEXT_MAX) bytes" \
     "The port is $(sed -n 's/^#define RL_DEFAULT_PORT //p' "$root/lib/config/url.h") where none"; do
     tr '\n' ' ' < "$page" | grep -q "$words" || fail "the page does not say '$words'"
 done
 
 same settings \
     "$(names_in 's/^\.It Ic \([a-z-]*\).*/\1/p' "$page" | grep -v '^node$')" \
-    "$(names_in 's/.*\(DURATION\|NAMES\)("\([a-z-]*\)",.*/\2/p' "$root/lib/config/settings.c" | sort -u)"
+    "$(names_in 's/.*\(DURATION\|NAMES\|STATUS_TEXT\)("\([a-z-]*\)",.*/\2/p' "$root/lib/config/settings.c" | sort -u)"
 same options \
     "$(names_in 's/^\.It Cm \([a-z-]*\) Ns.*/\1/p' "$page")" \
     "$(names_in 's/.*ROW("\([a-z-]*\)",.*/\1/p' "$root/lib/config/node_options.c")"

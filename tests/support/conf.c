@@ -86,4 +86,6 @@ void conf_expect_every(const struct rl_config *config)
     ck_assert_int_eq(config->config_agreement, REDLOCK_AGREEMENT_WARN);
     ck_assert_int_eq(config->watch_wall_clock, REDLOCK_ON);
     ck_assert_int_eq(config->fencing, REDLOCK_FENCING_STRICT);
+    ck_assert_str_eq(config->status_prefix, "a b:");
+    ck_assert_str_eq(config->status_kinds, "plain,fenced");
 }

@@ -35,7 +35,8 @@ int conf_parse(const char *text, size_t len, struct rl_config *ret_config,
 #define CONF_EVERY                                                                             \
     "max-ttl 20s\nttl 8s\nnode-timeout 250ms\nconnect-timeout 2s\nstall-limit 3s\n"            \
     "linger 4s\ndrift-factor 0.05\nguard strict\nclient-name aAzZ09._:@-\nbackground never\n"  \
-    "lock-delay 600ms\nconfig-agreement warn\nwatch-wall-clock on\nfencing strict\n"
+    "lock-delay 600ms\nconfig-agreement warn\nwatch-wall-clock on\nfencing strict\n"           \
+    "status-prefix \"a b:\"\nstatus-kinds plain,fenced\n"
 void conf_expect_every(const struct rl_config *config);
 
 #endif

@@ -80,6 +80,7 @@ struct cli {
     bool watch;
     bool prometheus;
     bool acl;
+    bool probe;            /* status: prove locks, and ask nothing else */
     bool allow_unknown;    /* status --wait: what can't be known does not count */
     unsigned replace;      /* init: of this master, from 1; 0: of all */
     int64_t tokens_above;  /* init: certify masters above that; 0: not given */

@@ -73,6 +73,11 @@ int cli_check_form(const struct cli *cli)
                 "master, and prints one command");
         return CLI_USAGE;
     }
+    if (cli->probe && (cli->acl || cli->uses || cli->prometheus || cli->watch || status_waits)) {
+        cli_say(cli, "--probe goes with none of --acl, --kinds, --prometheus, --watch and "
+                     "--wait: it proves once that locks can be had, and asks nothing else");
+        return CLI_USAGE;
+    }
     if (cli->prometheus && (cli->json || cli->watch)) {
         cli_say(cli, "--prometheus goes with neither --json nor --watch: it prints one look in "
                      "a form of its own");

@@ -40,6 +40,8 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
      "the probe's name begins so (redlock:probe:)"},
     {CLI_OPT_KINDS, "kinds", "WORDS", CLI_STATUS,
      "these are used: plain,reentrant,fair,read-write,fenced,inspect,status,init or all"},
+    {CLI_OPT_PROBE, "probe", NULL, CLI_STATUS,
+     "0 where locks can be had, DEGRADED too; asks nothing else"},
     {CLI_OPT_WATCH, "watch", NULL, CLI_STATUS, "look again every second"},
     {CLI_OPT_PROMETHEUS, "prometheus", NULL, CLI_STATUS,
      "print metrics, for a textfile collector"},

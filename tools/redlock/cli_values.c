@@ -128,11 +128,7 @@ static int uses_set(struct cli *cli, const char *text)
     cli->uses = rights_parse(text);
     if (cli->uses)
         return -1;
-    cli_say(
-        cli,
-        "--kinds '%s': name plain, reentrant, fair, read-write, fenced, inspect, status and "
-        "init, or all but init, as in plain,fair",
-        cli_text(text, strlen(text)).text);
+    cli_say(cli, "--kinds '%s': name " RIGHTS_WORDS, cli_text(text, strlen(text)).text);
     return CLI_USAGE;
 }
 
@@ -146,6 +142,8 @@ static bool *flag_of(struct cli *cli, struct cli_words *words, int letter)
         return &cli->watch;
     case CLI_OPT_ACL:
         return &cli->acl;
+    case CLI_OPT_PROBE:
+        return &cli->probe;
     case CLI_OPT_ALLOW_UNKNOWN:
         return &cli->allow_unknown;
     case CLI_OPT_PROMETHEUS:

@@ -4,8 +4,9 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "base/limits.h"
+#include "config/config.h"
 #include "kinds/kind.h"
+#include "redlock/status_ask.h"
 #include "redlock/status_print.h"
 
 #include <poll.h>
@@ -16,7 +17,9 @@
 #include <unistd.h>
 
 struct status {
-    const struct cli *cli;
+    const struct cli *cli; /* `with` */
+    struct cli with;       /* what the command line says, and then the list */
+    struct rl_config list;
     redlock *client;
     int64_t opened_ms;
     redlock_status_report report;
@@ -24,14 +27,16 @@ struct status {
     struct status_found found;
 };
 
-static int exit_of(enum status_verdict verdict)
+static int exit_of(const struct status *status)
 {
-    static const int statuses[] = {
-        [STATUS_FIT] = CLI_OK,
-        [STATUS_DEGRADED] = CLI_DEGRADED,
-        [STATUS_NOT_FIT] = CLI_NO_QUORUM,
-    };
-    return statuses[verdict];
+    switch (status->found.verdict) {
+    case STATUS_DEGRADED:
+        return status->cli->probe ? CLI_OK : CLI_DEGRADED;
+    case STATUS_NOT_FIT:
+        return CLI_NO_QUORUM;
+    default:
+        return CLI_OK;
+    }
 }
 
 /* -1: the masters were asked, and status->found has what was found. */
@@ -47,7 +52,8 @@ static int look(struct status *status)
     }
     if (!status_rights_possible(cli, report->nodes))
         return CLI_USAGE;
-    struct status_ask *ask = status_ask(cli, report, status->opened_ms);
+    struct status_ask *ask =
+        cli->probe ? NULL : status_ask(cli, report, status->opened_ms);
     status_judge(report, ask, &status->found);
     status_ask_free(ask);
     status->found.stats = (redlock_stats)REDLOCK_STATS_INIT;
@@ -74,7 +80,7 @@ static int print(const struct status *status, int end)
 static int look_once(struct status *status)
 {
     int result = look(status);
-    return result >= 0 ? result : print(status, exit_of(status->found.verdict));
+    return result >= 0 ? result : print(status, exit_of(status));
 }
 
 /* Signals are blocked elsewhere, so one that came before ends the sleep at once. */
@@ -240,8 +246,21 @@ static int wait_until_whole(struct status *status)
         pause_between(status);
     }
     say_why(status, &since);
-    int end = exit_of(status->found.verdict);
+    int end = exit_of(status);
     return print(status, end == CLI_OK ? CLI_DEGRADED : end);
+}
+
+static int look_with_client(struct status *status)
+{
+    const struct cli *cli = &status->with;
+    int result = cli_nodes_read(cli, &status->list);
+    if (result == CLI_OK)
+        result = status_by_list(&status->with, &status->list);
+    if (result != CLI_OK)
+        return result;
+    return cli->watch          ? watch(status)
+           : cli->wait_ms != 0 ? wait_until_whole(status)
+                               : look_once(status);
 }
 
 int cmd_status(const struct cli *cli)
@@ -251,14 +270,14 @@ int cmd_status(const struct cli *cli)
     struct status *status = calloc(1, sizeof(*status));
     if (!status)
         return CLI_SYSTEM;
-    status->cli = cli;
+    status->with = *cli;
+    status->cli = &status->with;
     status->opened_ms = now_ms();
     int result = cli_open(cli, &status->client);
     if (result == CLI_OK) {
-        result = cli->watch          ? watch(status)
-                 : cli->wait_ms != 0 ? wait_until_whole(status)
-                                     : look_once(status);
+        result = look_with_client(status);
         redlock_close(status->client);
+        rl_config_free(&status->list);
     }
     free(status);
     return result;

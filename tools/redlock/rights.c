@@ -174,6 +174,11 @@ unsigned rights_parse(const char *list)
     }
 }
 
+bool rights_possible(unsigned uses, unsigned masters)
+{
+    return !(uses & RIGHTS_FAIR) || uses == RIGHTS_ALL || masters == 1;
+}
+
 unsigned rights_count(void)
 {
     return sizeof(rights) / sizeof(rights[0]);

@@ -28,8 +28,15 @@ enum {
 /* "plain", "fair", ... of one bit, by its number. */
 const char *rights_word(unsigned number);
 
+#define RIGHTS_WORDS                                                                           \
+    "plain, reentrant, fair, read-write, fenced, inspect, status and init, or all but init, "  \
+    "as in plain,fair"
+
 /* "plain,fair", or "all": the bits, with those of every client. 0: a word is none of them. */
 unsigned rights_parse(const char *words);
+
+/* Can these uses be had on so many masters? */
+bool rights_possible(unsigned uses, unsigned masters);
 
 /* What the node list and the user say of the locks. */
 struct rights_use {

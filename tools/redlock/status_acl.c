@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "redlock/rights.h"
+#include "redlock/status_ask.h"
 #include "redlock/status_print.h"
 
 #include "config/config.h"
@@ -80,36 +81,43 @@ static bool prefix_allowed(const struct cli *cli)
         if (*c > ' ' && *c < 0x7f && *c != '"' && *c != '\'')
             continue;
         cli_say(cli,
-                "--prefix has a space, a quote, or a byte that is not ASCII: it can't stand "
+                "the prefix has a space, a quote, or a byte that is not ASCII: it can't stand "
                 "in the command that --acl prints");
         return false;
     }
     return true;
 }
 
-int status_print_acl(const struct cli *cli)
+static int print_acl(const struct cli *cli, const struct rights_use *use)
 {
-    struct rl_config config;
-    struct rights_use use;
-    if (!prefix_allowed(cli))
-        return CLI_USAGE;
-    int status = cli_nodes_read(cli, &config);
-    status_rights_use(cli, &config, &use);
-    rl_config_free(&config);
-    if (status != CLI_OK)
-        return status;
-    if (!status_rights_possible(cli, use.masters))
+    if (!prefix_allowed(cli) || !status_rights_possible(cli, use->masters))
         return CLI_USAGE;
     fputs("ACL SETUSER locks on >PASSWORD resetkeys resetchannels", stdout);
-    print_keys(cli->prefix ? cli->prefix : "", &use);
+    print_keys(cli->prefix ? cli->prefix : "", use);
     fputs(" &redlock:wake:*", stdout);
-    if (any_needed(&use, "&redisson_"))
+    if (any_needed(use, "&redisson_"))
         fputs(" &redisson_*", stdout);
     fputs(" -@all", stdout);
-    print_commands(&use);
+    print_commands(use);
     putchar('\n');
-    if (!(use.uses & RIGHTS_STATUS))
+    if (!(use->uses & RIGHTS_STATUS))
         cli_say(cli, "status --wait asks for +client|list besides, to see who has another node "
                      "list: --kinds plain,status prints it");
     return cli_flush(cli);
+}
+
+int status_print_acl(const struct cli *cli)
+{
+    struct cli with = *cli;
+    struct rl_config config;
+    struct rights_use use;
+    int status = cli_nodes_read(cli, &config);
+    if (status == CLI_OK)
+        status = status_by_list(&with, &config);
+    if (status == CLI_OK) {
+        status_rights_use(&with, &config, &use);
+        status = print_acl(&with, &use);
+    }
+    rl_config_free(&config);
+    return status;
 }

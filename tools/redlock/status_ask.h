@@ -24,6 +24,10 @@ struct rl_config;
 void status_setup_read(struct status_setup *setup, const struct cli *cli,
                        const struct rl_config *config);
 
+/* What the command line has not said, and the list has: the names of probes, and the kinds of
+ * locks. The strings are the config's. CLI_OK or CLI_CONFIG. */
+int status_by_list(struct cli *cli, const struct rl_config *config);
+
 struct status_ask;
 
 /* Ask the masters of this report, of a client that was opened then, that answer, for twice connect-timeout at the

@@ -170,7 +170,7 @@ void status_print_text(const struct cli *cli, const struct status_found *found)
     }
     if (cli->verbose)
         printf("max-ttl %s\n", cli_time_text(report->max_ttl_ms).text);
-    if (found->votes > 0 && strcmp(status_lists_word(&found->lists), "unknown") == 0) {
+    if (!cli->probe && found->votes > 0 && strcmp(status_lists_word(&found->lists), "unknown") == 0) {
         snprintf(line, sizeof(line), "lists: UNKNOWN: masters don't show which clients have "
                  "another one%s%s", *found->lists.why ? ": " : "", found->lists.why);
         print_wrapped(line, 0, 0);

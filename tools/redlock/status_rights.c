@@ -55,7 +55,7 @@ void status_rights_use(const struct cli *cli, const struct rl_config *config,
 
 bool status_rights_possible(const struct cli *cli, unsigned masters)
 {
-    if (!(cli->uses & RIGHTS_FAIR) || cli->uses == RIGHTS_ALL || masters == 1)
+    if (rights_possible(cli->uses, masters))
         return true;
     cli_say(cli, "--kinds fair: fair locks are for a list of one master, this one has %u",
             masters);
@@ -223,7 +223,7 @@ static void fail(struct status_check *check, const char *what, const char *lacks
     snprintf(check->reason, sizeof(check->reason), "%s; the user lacks%.*s", what,
              (int)(sizeof(check->reason) - 128), lacks);
     check->remedy =
-        "give the user what redlock status --acl prints; --kinds names more than plain locks";
+        "give the user what redlock status --acl prints for these kinds of locks";
 }
 
 /* `named`: --kinds has named the uses; without it the ACL of plain locks lacks what is warned
@@ -245,7 +245,8 @@ static void warn(const struct status_rights *rights, const struct rights_use *us
     memcpy(check->reason, line.text, sizeof(check->reason));
     check->remedy = named ? "give the user what redlock status --acl prints for these --kinds"
                           : "give the user what redlock status --acl --kinds all prints, or "
-                            "name the kinds in use: --kinds plain";
+                            "name the kinds in use: --kinds plain, or status-kinds "
+                            "in the node list";
 }
 
 /* The server has refused the question about these. */

@@ -3,7 +3,7 @@
 
 #include "redlock/status_ask.h"
 
-#include "config/config.h"
+#include "config/settings.h"
 #include "redlock/cli.h"
 
 #include <string.h>
@@ -13,6 +13,26 @@ static bool is_local(const struct rl_node_config *node)
 {
     return !node->host || strcmp(node->host, "localhost") == 0 ||
            strcmp(node->host, "::1") == 0 || strncmp(node->host, "127.", 4) == 0;
+}
+
+int status_by_list(struct cli *cli, const struct rl_config *config)
+{
+    const char *wrong = NULL;
+    redlock_error error = REDLOCK_ERROR_INIT;
+    if (!cli->prefix)
+        cli->prefix = config->status_prefix;
+    if (cli->uses || !config->status_kinds)
+        return CLI_OK;
+    cli->uses = rights_parse(config->status_kinds);
+    if (!cli->uses)
+        wrong = "status-kinds names " RIGHTS_WORDS;
+    else if (!rights_possible(cli->uses, config->node_count))
+        wrong = "fair locks are for a list of one master";
+    if (!wrong)
+        return CLI_OK;
+    (void)rl_setting_error(config, RL_SETTING_STATUS_KINDS, &error, wrong);
+    cli_say(cli, "%s", error.text);
+    return CLI_CONFIG;
 }
 
 void status_setup_read(struct status_setup *setup, const struct cli *cli,
