@@ -54,7 +54,6 @@ static void write_acl_file(const char *but)
     fputs("\n", file);
     ck_assert_int_eq(fclose(file), 0);
     free(text);
-    program_free(program);
 }
 
 static void start_but(const char *but)
@@ -94,10 +93,8 @@ TEST(user, is_fit_by_words_of_its_list)
         cli_expect_check(program, i, "rights", "ok", NULL, NULL);
     ck_assert_ptr_nonnull(strstr(program_out(program), "\"rights\":{\"plain\":[],\"reentrant\":[],"
                                                       "\"fenced\":[],"));
-    program_free(program);
     list_with("");
     program = cli_expect_status(CLI_NOT_FIT);
-    program_free(program);
 }
 
 TEST(user, has_locks_that_words_tell_of)
@@ -106,7 +103,6 @@ TEST(user, has_locks_that_words_tell_of)
     ck_assert_int_eq(program_run(NULL, REDLOCK("run", "--fenced", "--reentrant", "--owner", "me",
                                                "orders:1", "--", "true"), NULL), 0);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--probe"), &program), 0);
-    program_free(program);
     expect_nothing_denied();
 }
 
@@ -116,17 +112,14 @@ TEST(user, command_line_goes_before_list)
     list_with(WORDS);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prefix", "bills:"), &program),
                      CLI_NOT_FIT);
-    program_free(program);
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("status", "--json", "--kinds", "read-write"), &program),
         CLI_NOT_FIT);
     cli_expect_check(program, 0, "rights", "fail", "kinds in use", "status --acl");
-    program_free(program);
     list_with("status-prefix bills:\nstatus-kinds read-write");
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("status", "--prefix", "orders:", "--kinds", "plain"), &program),
         CLI_FIT);
-    program_free(program);
 }
 
 TEST(no_user, right_of_kind_in_use_that_lacks_is_found)
@@ -135,9 +128,7 @@ TEST(no_user, right_of_kind_in_use_that_lacks_is_found)
     list_with(WORDS);
     program = cli_expect_status(CLI_NOT_FIT);
     cli_expect_check(program, 2, "rights", "fail", "+hincrby", "status --acl");
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--kinds", "plain"), &program), CLI_FIT);
-    program_free(program);
     stop();
 }
 
@@ -158,7 +149,6 @@ TEST(no_user, word_that_is_none_is_told_with_its_place, .rows = 4)
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", bad[_i].acl ? "--acl" : "-v"), &program),
                      78);
     ck_assert_ptr_nonnull(strstr(program_err(program), bad[_i].says));
-    program_free(program);
 }
 
 /* ---- a probe of readiness ---------------------------------------------------------------- */
@@ -167,10 +157,8 @@ static void expect_probe(int status, const char *verdict)
 {
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--probe"), &program), status);
     ck_assert_msg(strstr(program_out(program), verdict) != NULL, "%s", program_out(program));
-    program_free(program);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--probe", "--json"), &program), status);
     cli_expect_json(program, "fit", status == 0 ? "true" : "false");
-    program_free(program);
 }
 
 TEST(user, probe_is_well_while_locks_can_be_had)
@@ -206,7 +194,6 @@ TEST(no_user, probe_is_a_look_of_its_own, .rows = 5)
     list_with("");
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--probe", beside[_i]), &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "--probe goes with none of"));
-    program_free(program);
 }
 
 CASE(user, .timeout_s = 60, .set_up = start, .tear_down = stop)
