@@ -27,6 +27,7 @@ static const char *reason(const char *word)
         {"moved", "its keys are those of another database"},
         {"restarted", "it was restarted, or has another server's keys"},
         {"resynced", "it was a replica"},
+        {"strange", "what stands in redlock:quarantine is another program's, or was set by hand"},
         {"init", "somebody set redlock:quarantine by hand, or another program did"},
     };
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

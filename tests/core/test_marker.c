@@ -119,6 +119,7 @@ static const struct {
     {"moved", "another database"},
     {"restarted", "it was restarted"},
     {"resynced", "it was a replica"},
+    {"strange", "another program's, or was set by hand"},
     {"init", "by hand"},
     {"later", "another client found"},
 };

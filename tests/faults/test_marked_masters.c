@@ -273,7 +273,8 @@ TEST(connected, quarantine_by_hand_ends_by_hand)
     redlock *client = client_open(file);
     ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_GUARDED);
     ck_assert_str_eq(text, "quarantined until somebody deletes redlock:quarantine, because "
-                           "somebody set redlock:quarantine by hand, or another program did");
+                           "what stands in redlock:quarantine is another program's, or was "
+                           "set by hand");
     master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
     expect_lock(client, 20000);
     redlock_close(client);

@@ -183,7 +183,8 @@ static void join(struct sim_run *run)
     const char *found = lost(run, marker, &told), *why = found ? found : told.why;
     write_marker(call->server, sim_argv_at(run, 2)->bytes, why, text);
     const struct sim_key *began = sim_script_key(run, sim_keys_at(run, 2));
-    look |= found && (strcmp(found, "foreign") == 0 || (began && !is_time(began)));
+    bool strange = began && !is_time(began), foreign = found && strcmp(found, "foreign") == 0;
+    look |= foreign || (found && strange);
     if (!found && strlen(text) + strlen(told.more) < TEXT_MAX)
         strcat(text, told.more);
     if (!error && !look &&
@@ -196,6 +197,8 @@ static void join(struct sim_run *run)
         error = quarantine(run, found, look, &left_ms);
     if (error)
         sim_script_fail(run, "redis.call('SET'", error);
+    else if (strange && (!found || (left_ms == -1 && !foreign)))
+        answer(run, "strange", left_ms, found ? "" : text);
     else
         answer(run, why, left_ms, look && found ? "" : text);
 }

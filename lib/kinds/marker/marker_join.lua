@@ -12,9 +12,10 @@
 -- client would find who wants one.
 -- Returns {nonce, the server's run id ('': not told), why, remaining ms, the marker}. 0: no
 -- quarantine stands; -1: one that somebody must delete. `why` is of the last quarantine: missing,
--- foreign, moved, restarted or resynced; init: of none. Or it is replica: nothing was read. Of a
--- longer word of another version there are 15 letters. A marker that is missing or another one,
--- and is not written, gives an empty text.
+-- foreign, moved, restarted or resynced; init: of none; strange: what stands there is no time, and
+-- so was not set for a loss. Or it is replica: nothing was read. Of a longer word of another version
+-- there are 15 letters. A marker that is missing or another one, and is not written, gives an empty
+-- text.
 -- include shared/text_of
 local function told(section, field)
   local word = string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
@@ -49,7 +50,8 @@ if #own + #more < 160 then
 end
 local began = text_of(KEYS[2])
 local begun = type(began) == 'string' and #began < 17 and string.match(began, '^%d+$')
-local look = ARGV[4] == 'look' or found == 'foreign' or found and began and not begun
+local strange = began and not begun
+local look = ARGV[4] == 'look' or found == 'foreign' or found and strange
 if own ~= text and not look then
   redis.call('SET', KEYS[1], own)
 end
@@ -76,5 +78,8 @@ if again and left == -1 then
   redis.call('SET', KEYS[2], string.format('%.0f', begun))
 elseif again then
   redis.call('SET', KEYS[2], string.format('%.0f', begun), 'PX', string.format('%.0f', left))
+end
+if strange and (not found or left == -1 and found ~= 'foreign') then
+  why = 'strange'
 end
 return {ARGV[1], run, why, left == 0 and 1 or left, look and found and '' or own}
