@@ -123,7 +123,7 @@ static void put_keys(struct rl_out *out, const char *letters, const struct rl_ta
 static void put_script(struct rl_out *out, const struct rl_script *script, bool fenced,
                        bool strict, bool by_body)
 {
-    const char *body = fenced ? script->fenced_body : script->body;
+    const char *const *body = fenced ? script->fenced_body : script->body;
     const char *sha = fenced ? script->fenced_sha : script->sha;
     if (strict)
         sha = fenced ? script->fenced_strict_sha : script->strict_sha;

@@ -17,12 +17,14 @@
 #include <redlock.h>
 
 struct rl_script {
-    const char *name; /* "plain_acquire"; NULL: the kind needs none for this verb */
-    const char *body;
-    const char *sha; /* the body's SHA-1 in hexadecimal, by which EVALSHA names it */
-    const char *fenced_body, *fenced_sha; /* for locks with fencing tokens; NULL: none */
-    const char *strict_sha, *fenced_strict_sha; /* of rl_marker_strict and the text (marker.h) */
-    const char *keys;                     /* KEYS, a letter each: see keys.h */
+    const char *name;        /* "plain_acquire"; NULL: the kind needs none for this verb */
+    const char *const *body; /* its parts, whole lines each, one behind the other; then NULL */
+    const char *sha;         /* the body's SHA-1 in hexadecimal, by which EVALSHA names it */
+    const char *const *fenced_body; /* for locks with fencing tokens; NULL: none */
+    const char *fenced_sha;
+    const char *strict_sha,
+        *fenced_strict_sha; /* of rl_marker_strict and the text (marker.h) */
+    const char *keys;       /* KEYS, a letter each: see keys.h */
     /* The arguments after ARGV[1], the nonce, a letter each. (o) is the owner, (t) the token,
      * (T) the TTL, (w) the waiter, (a) its age in us, (q) the queue's life in ms. (k) is how
      * long the lock is reserved for the waiter that a release wakes (0: it wakes nobody; K:
@@ -170,7 +172,7 @@ enum rl_code {
     RL_GRANTED = 1,
     RL_REPLY_UPGRADE = 2, /* refused for good: a reader asks to be the writer */
     RL_REPLY_WRONGTYPE =
-        3, /* refused for good: the "holder" shows the other data of that name */
+        3,                /* refused for good: the "holder" shows the other data of that name */
     RL_REPLY_UNMARKED = 4 /* no vote: marker_strict.lua found another marker than it was told */
 };
 

@@ -33,14 +33,17 @@ static int take_line(const char *text, const char **ret_rest)
     return line;
 }
 
-/* The line of the script's text, which ends in a newline. NULL: it has fewer. */
-static const char *line_of(const char *body, int line)
+/* A line of a text, of which each part ends in a newline. NULL: the text has fewer lines, and
+ * `*line` is what remains. */
+static const char *line_of(const char *const *parts, int *line)
 {
-    while (body && *body && --line > 0) {
-        body = strchr(body, '\n');
-        body = body ? body + 1 : NULL;
+    for (; *parts; parts++) {
+        for (const char *at = *parts; *at; at = strchr(at, '\n') + 1) {
+            if (--*line == 0)
+                return at;
+        }
     }
-    return body && *body && line == 0 ? body : NULL;
+    return NULL;
 }
 
 /* The commands that this line of a script calls, and which can make it fail. */
@@ -83,19 +86,10 @@ static int message_of(const char **at, size_t *ret_len)
     return line;
 }
 
-/* Its line of the whole text: of what stands before the script, or of the script's own. */
-static const char *line_of_either(const char *before, const char *body, int line)
-{
-    int lines = 0;
-    for (const char *at = before; (at = strchr(at, '\n')); at++)
-        lines++;
-    return line <= lines ? line_of(before, line) : line_of(body, line - lines);
-}
-
 void rl_script_error(const struct rl_script *script, bool fenced, bool strict,
                      const char *error, char *ret_text, size_t size)
 {
-    const char *body = fenced ? script->fenced_body : script->body;
+    const char *const *body = fenced ? script->fenced_body : script->body;
     char commands[48], where[96];
     size_t len;
     assert(script->name && body && size >= RL_SCRIPT_ERROR_MIN);
@@ -104,8 +98,9 @@ void rl_script_error(const struct rl_script *script, bool fenced, bool strict,
         rl_text_escape(ret_text, size, error, len); /* for it cuts no character */
         return;
     }
-    const char *before = strict ? rl_marker_strict : "";
-    put_commands(line_of_either(before, body, line), commands, sizeof(commands));
+    const char *const before[] = {strict ? rl_marker_strict : NULL, NULL};
+    const char *text = line_of(before, &line);
+    put_commands(text ? text : line_of(body, &line), commands, sizeof(commands));
     int where_len = snprintf(where, sizeof(where), " (%s%sin %s)", commands,
                              *commands ? " " : "", script->name);
     assert(where_len > 0 && (size_t)where_len < sizeof(where));

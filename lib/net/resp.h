@@ -27,7 +27,8 @@ void rl_put_raw(struct rl_out *out, const char *bytes, size_t len); /* as it is 
 void rl_put_array(struct rl_out *out, unsigned elements);
 void rl_put_bulk(struct rl_out *out, const void *bytes, size_t len);
 void rl_put_text(struct rl_out *out, const char *text);
-void rl_put_texts(struct rl_out *out, const char *text, const char *more); /* as one */
+void rl_put_texts(struct rl_out *out, const char *text,
+                  const char *const *more); /* and NULL behind them: as one */
 void rl_put_number(struct rl_out *out, int64_t number);
 
 #define RL_NONCE_LEN 16

@@ -75,15 +75,18 @@ void rl_put_text(struct rl_out *out, const char *text)
     rl_put_bulk(out, text, strlen(text));
 }
 
-void rl_put_texts(struct rl_out *out, const char *text, const char *more)
+void rl_put_texts(struct rl_out *out, const char *text, const char *const *more)
 {
-    size_t len = strlen(text), more_len = strlen(more);
-    unsigned digits = count_digits(len + more_len);
-    char *at = extend(out, 1 + digits + 2);
-    if (at)
-        put_line(at, '$', len + more_len, digits);
-    rl_put_raw(out, text, len);
-    rl_put_raw(out, more, more_len);
+    size_t len = strlen(text);
+    for (const char *const *at = more; *at; at++)
+        len += strlen(*at);
+    unsigned digits = count_digits(len);
+    char *line = extend(out, 1 + digits + 2);
+    if (line)
+        put_line(line, '$', len, digits);
+    rl_put_raw(out, text, strlen(text));
+    for (; *more; more++)
+        rl_put_raw(out, *more, strlen(*more));
     rl_put_raw(out, "\r\n", 2);
 }
 

@@ -5,6 +5,7 @@
 
 #include "fake.h"
 #include "masters.h"
+#include "script_text.h"
 #include "stall.h"
 #include "told.h"
 
@@ -450,7 +451,8 @@ static int check_race(void)
     int renewals = 0, deleted = 0, set = 0;
     char *rest = NULL, release[RL_SHA1_TEXT];
     bool once_more = false;
-    ck_assert_int_eq(rl_sha1_text(rl_kind(RL_ROW_PLAIN)->script[RL_RELEASE].body, release), 0);
+    const char *body = script_text(rl_kind(RL_ROW_PLAIN)->script[RL_RELEASE].body);
+    ck_assert_int_eq(rl_sha1_text(body, release), 0);
     memset(gone, 0, sizeof(gone));
     memset(renewed, 0, sizeof(renewed));
     for (char *line = strtok_r(monitor.text, "\r\n", &rest); line;

@@ -4,6 +4,7 @@
 
 #include "kinds/kind.h"
 #include "base/limits.h"
+#include "script_text.h"
 #include "suite.h"
 
 #include <limits.h>
@@ -61,7 +62,7 @@ static const char *code_of(enum rl_verb verb)
 {
     static char code[8192];
     size_t len = 0;
-    const char *line = script_of(verb)->body;
+    const char *line = script_text(script_of(verb)->body);
     while (*line) {
         size_t line_len = strcspn(line, "\n") + 1;
         ck_assert_uint_lt(len + line_len, sizeof(code));

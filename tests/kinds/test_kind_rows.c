@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "kinds/keys.h"
+#include "script_text.h"
 #include "suite.h"
 
 #include <stdio.h>
@@ -48,11 +49,12 @@ TEST(rows, scripts_are_given_all_arguments_that_they_use, .rows = RL_ROWS)
     const struct rl_kind *kind = rl_kind(_i);
     for (int verb = 0; kind && verb < RL_VERBS; verb++) {
         const struct rl_script *script = &kind->script[verb];
+        const char *body = script_text(script->body);
         for (size_t i = 0; script->name && i < ITEMS; i++) {
             char item[24];
             snprintf(item, sizeof(item), "ARGV[%zu]", i);
             bool given = i >= 1 && i <= 1 + strlen(script->args);
-            ck_assert_msg(given || !strstr(script->body, item), "%s: %s", script->name, item);
+            ck_assert_msg(given || !strstr(body, item), "%s: %s", script->name, item);
         }
     }
 }
@@ -64,11 +66,12 @@ TEST(rows, scripts_are_ascii_and_fit_request, .rows = RL_ROWS)
         const struct rl_script *script = &kind->script[verb];
         if (!script->name)
             continue;
-        for (const char *at = script->body; *at; at++)
+        const char *body = script_text(script->body);
+        for (const char *at = body; *at; at++)
             ck_assert_msg(*at == '\n' || (*at >= ' ' && *at <= '~'), "%s", script->name);
-        size_t len = strlen(script->body);
+        size_t len = strlen(body);
         size_t keys = kind->several ? 2 : strlen(script->keys);
-        ck_assert_int_eq(script->body[len - 1], '\n');
+        ck_assert_int_eq(body[len - 1], '\n');
         len += keys * (RL_KEY_MAX + 16) + (2 + strlen(script->args)) * (RL_OWNER_MAX + 16) + 64;
         ck_assert_msg(len < RL_REQUEST_MAX, "%s: %zu bytes", script->name, len);
     }

@@ -6,6 +6,7 @@
 #include "kinds/name_set.h"
 #include "kinds/script_error.h"
 #include "script_talk.h"
+#include "script_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,7 +142,7 @@ TEST(rights_named, right_that_lacks_is_named, .rows = RL_ROWS)
     for (int verb = 0; verb < RL_VERBS; verb++) {
         for (int fenced = 0; fenced < 2; fenced++) {
             const struct rl_script *script = &kind->script[verb];
-            const char *at = fenced ? script->fenced_body : script->body;
+            const char *at = script_text(fenced ? script->fenced_body : script->body);
             char name[32];
             while (at && next_command(&at, name)) {
                 if (*name)

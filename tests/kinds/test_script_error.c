@@ -9,14 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct rl_script script = {
-    .name = "some_script",
-    .body = "local a = redis.pcall('GET', KEYS[1])\n"
-            "if redis.call('TYPE', KEYS[1]) == redis.call('EXISTS', KEYS[1]) then\n"
-            "  redis.call('DEL', KEYS[1])\n"
-            "  redis.call(command, KEYS[1])\n"
-            "end\n",
+static const char *const parts[] = {
+    "local a = redis.pcall('GET', KEYS[1])\n"
+    "if redis.call('TYPE', KEYS[1]) == redis.call('EXISTS', KEYS[1]) then\n",
+    "  redis.call('DEL', KEYS[1])\n",
+    "  redis.call(command, KEYS[1])\n"
+    "end\n",
+    NULL,
 };
+static const struct rl_script script = {.name = "some_script", .body = parts};
 
 #define SHA "87849c95a158c52101876d9cba749694778939e2"
 #define MAY_NOT "The user executing the script can't run this command or subcommand"

@@ -3,9 +3,11 @@
  * server's own, and on a real server each does what its first lines promise. */
 #include "config_auto.h"
 
-#include "kinds/marker.h"
+#include "base/sha1.h"
 #include "kinds/kind.h"
+#include "kinds/marker.h"
 #include "script_talk.h"
+#include "script_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,14 +60,42 @@ TEST(texts, embedded_text_is_files, .rows = RL_VERBS)
     snprintf(name, sizeof(name), "%s/%s", folder, script->name);
     size_t len = append_file(name, false, 0, text);
     ck_assert_uint_gt(len, 0);
-    ck_assert_uint_eq(strlen(script->body), len);
-    ck_assert_mem_eq(script->body, text, len);
+    const char *body = script_text(script->body);
+    ck_assert_uint_eq(strlen(body), len);
+    ck_assert_mem_eq(body, text, len);
+}
+
+static void expect_sum(const char *before, const char *const *parts, const char *sha)
+{
+    char text[32768], sum[RL_SHA1_TEXT];
+    int len = snprintf(text, sizeof(text), "%s%s", before, script_text(parts));
+    ck_assert(len > 0 && (size_t)len < sizeof(text));
+    ck_assert_int_eq(rl_sha1_text(text, sum), 0);
+    ck_assert_str_eq(sha, sum);
+}
+
+/* The build sums up the whole text, and what is sent are its parts. */
+TEST(texts, parts_are_text_that_is_summed_up, .rows = RL_ROWS)
+{
+    const struct rl_kind *kind = rl_kind(_i);
+    for (int verb = 0; verb < RL_VERBS; verb++) {
+        const struct rl_script *script = &kind->script[verb];
+        if (!script->name)
+            continue;
+        expect_sum("", script->body, script->sha);
+        if (script->strict_sha)
+            expect_sum(rl_marker_strict, script->body, script->strict_sha);
+        if (script->fenced_body) {
+            expect_sum("", script->fenced_body, script->fenced_sha);
+            expect_sum(rl_marker_strict, script->fenced_body, script->fenced_strict_sha);
+        }
+    }
 }
 
 /* Arguments come in as data, never into the text: no script is ever made at run time. */
 TEST(texts, texts_are_ascii_and_end_in_newline, .rows = RL_VERBS)
 {
-    const char *body = script_of(_i)->body;
+    const char *body = script_text(script_of(_i)->body);
     for (const char *at = body; *at; at++)
         ck_assert(*at == '\n' || (*at >= ' ' && *at <= '~'));
     ck_assert_int_eq(body[strlen(body) - 1], '\n');
@@ -82,7 +112,8 @@ static void expect_strict_name(const char *sha, const char *body)
         return;
     int len = snprintf(text, sizeof(text), "%s%s", rl_marker_strict, body);
     ck_assert(len > 0 && (size_t)len < sizeof(text));
-    ck_assert_str_eq(sha, master_do(talk_masters, 0, "SCRIPT", "LOAD", text, (char *)NULL).text);
+    ck_assert_str_eq(sha,
+                     master_do(talk_masters, 0, "SCRIPT", "LOAD", text, (char *)NULL).text);
 }
 
 /* EVALSHA's name as the build has computed it, and as the server does: of every kind. */
@@ -93,20 +124,21 @@ TEST(server, names_are_servers, .rows = RL_ROWS)
         const struct rl_script *script = &kind->script[verb];
         if (!script->name)
             continue;
-        struct reply reply =
-            master_do(talk_masters, 0, "SCRIPT", "LOAD", script->body, (char *)NULL);
+        struct reply reply = master_do(talk_masters, 0, "SCRIPT", "LOAD",
+                                       script_text(script->body), (char *)NULL);
         ck_assert_int_eq(reply.type, '$');
         ck_assert_str_eq(script->sha, reply.text);
-        expect_strict_name(script->strict_sha, script->body);
+        expect_strict_name(script->strict_sha, script_text(script->body));
         ck_assert_int_eq(script->strict_sha != NULL,
                          verb == RL_ACQUIRE || verb == RL_ACQUIRE_OR_QUEUE ||
                              verb == RL_EXTEND || verb == RL_EXTEND_OR_SET);
         if (!script->fenced_body)
             continue;
-        reply = master_do(talk_masters, 0, "SCRIPT", "LOAD", script->fenced_body, (char *)NULL);
+        const char *fenced = script_text(script->fenced_body);
+        reply = master_do(talk_masters, 0, "SCRIPT", "LOAD", fenced, (char *)NULL);
         ck_assert_str_eq(script->fenced_sha, reply.text);
         ck_assert_ptr_nonnull(script->fenced_strict_sha);
-        expect_strict_name(script->fenced_strict_sha, script->fenced_body);
+        expect_strict_name(script->fenced_strict_sha, fenced);
     }
 }
 
@@ -262,8 +294,8 @@ TEST(server, leave_leaves_queue_and_nothing_else)
     expect_holder(run(RL_INSPECT, NULL, 0), 60000, "me");
 }
 
-TEST(server, release_and_force_wake_waiters_and_reserve_lock,
-     .first = RL_RELEASE, .rows = RL_RELEASE + 1)
+TEST(server, release_and_force_wake_waiters_and_reserve_lock, .first = RL_RELEASE,
+     .rows = RL_RELEASE + 1)
 {
     struct talk listener;
     talk_open(&listener, talk_masters, 0);
@@ -305,5 +337,5 @@ TEST(server, data_of_another_type_is_left_alone, .rows = RL_VERBS)
 }
 
 CASE(server, TALK_FIXTURES, .timeout_s = 30)
-ALSO(server, release_and_force_wake_waiters_and_reserve_lock,
-     .first = RL_FORCE, .rows = RL_FORCE + 1)
+ALSO(server, release_and_force_wake_waiters_and_reserve_lock, .first = RL_FORCE,
+     .rows = RL_FORCE + 1)

@@ -4,6 +4,7 @@
 
 #include "kinds/kind.h"
 #include "masters.h"
+#include "script_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static struct masters *masters;
 
 static const char *fenced(enum rl_verb verb)
 {
-    return rl_kind(RL_ROW_PLAIN)->script[verb].fenced_body;
+    return script_text(rl_kind(RL_ROW_PLAIN)->script[verb].fenced_body);
 }
 
 /* {nonce, 1, number}, or 0: refused, or -1: an error. */

@@ -1,10 +1,11 @@
-/* test_scripts_strict.c - the scripts with `fencing strict`, run on a real master: no number that
- * somebody has set brings the tokens of all names to their end. */
+/* test_scripts_strict.c - the scripts with `fencing strict`, run on a real master: no number
+ * that somebody has set brings the tokens of all names to their end. */
 #include "config_auto.h"
 
 #include "kinds/fencing.h"
 #include "kinds/kind.h"
 #include "masters.h"
+#include "script_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,8 +53,9 @@ static struct reply take(const char *name, const char *proposed, const char *ahe
 {
     char counter[64];
     snprintf(counter, sizeof(counter), "%s:redlock:fence", name);
-    return master_do(masters, 0, "EVAL", rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].fenced_body,
-                     "3", name, counter, RL_FENCING_KEY, NONCE, "token", "60000", "1", proposed,
+    return master_do(masters, 0, "EVAL",
+                     script_text(rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].fenced_body), "3",
+                     name, counter, RL_FENCING_KEY, NONCE, "token", "60000", "1", proposed,
                      ahead_us, "100000", NONCE NONCE, NULL);
 }
 
@@ -72,8 +74,9 @@ static struct reply keep(const char *name, uint64_t token)
     char counter[64], text[32];
     snprintf(counter, sizeof(counter), "%s:redlock:fence", name);
     snprintf(text, sizeof(text), "%" PRIu64, token);
-    return master_do(masters, 0, "EVAL", rl_kind(RL_ROW_PLAIN)->script[RL_EXTEND].fenced_body,
-                     "3", name, counter, RL_FENCING_KEY, NONCE, "token", "60000", "1", text, "0",
+    return master_do(masters, 0, "EVAL",
+                     script_text(rl_kind(RL_ROW_PLAIN)->script[RL_EXTEND].fenced_body), "3",
+                     name, counter, RL_FENCING_KEY, NONCE, "token", "60000", "1", text, "0",
                      "1", "100000", NONCE NONCE, NULL);
 }
 
@@ -114,7 +117,8 @@ TEST(strict, no_clock_brings_number_above_the_ceiling)
     masters_stop(masters);
 }
 
-/* It is one master's word. This one goes as far as it may, so one that lagged behind catches up. */
+/* It is one master's word. This one goes as far as it may, so one that lagged behind catches
+ * up. */
 TEST(strict, token_that_is_too_far_ahead_is_not_taken)
 {
     start(1000);
@@ -142,8 +146,9 @@ TEST(strict, certificate_at_its_end_costs_fenced_locks_only)
     struct reply reply = take("other", "0", "0");
     ck_assert_int_eq(reply.type, '-');
     ck_assert_msg(strstr(reply.text, "are at their end"), "%s", reply.text);
-    reply = master_do(masters, 0, "EVAL", rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].body, "1",
-                      "other", NONCE, "token", "60000", NULL);
+    reply = master_do(masters, 0, "EVAL",
+                      script_text(rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].body), "1", "other",
+                      NONCE, "token", "60000", NULL);
     ck_assert_msg(strncmp(reply.text, NONCE, 16) == 0, "%s", reply.text);
     ck_assert_ptr_nonnull(strstr(join("look", "", 0).text, " certified "));
     masters_stop(masters);

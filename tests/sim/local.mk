@@ -30,6 +30,8 @@ tests_libsim_a_SOURCES += %D%/sim_client.c %D%/sim_client.h %D%/sim_backing.c %D
 	%D%/sim_oracle.c %D%/sim_oracle.h %D%/sim_order.c %D%/sim_reported.c
 # A rule of the world's own, here so that a mutant is linked in front of it.
 tests_libsim_a_SOURCES += %D%/sim_members.c
+# The fakes need it, too.
+tests_libsim_a_SOURCES += tests/support/script_text.c tests/support/script_text.h
 
 # Tests of what the linker binds. Check's own calls are bound as well, hence the libraries once
 # more behind it.

@@ -4,6 +4,7 @@
 #include "sim_master_rig.h"
 
 #include "kinds/kind.h"
+#include "script_text.h"
 #include "suite.h"
 #include "wire.h"
 
@@ -196,12 +197,12 @@ static const struct rl_script *script_of(const char *short_name)
 
 const char *script_body(const char *short_name)
 {
-    return script_of(short_name)->body;
+    return script_text(script_of(short_name)->body);
 }
 
 const char *script_fenced_body(const char *short_name)
 {
-    return script_of(short_name)->fenced_body;
+    return script_text(script_of(short_name)->fenced_body);
 }
 
 unsigned script_keys(const char *short_name)
@@ -229,7 +230,7 @@ void teach_scripts(struct sim_conn *conn)
     const struct rl_kind *kind = rl_kind(REDLOCK_PLAIN);
     for (int verb = 0; verb < RL_VERBS; verb++) {
         if (kind->script[verb].body)
-            ask(conn, "SCRIPT", "LOAD", kind->script[verb].body, NULL);
+            ask(conn, "SCRIPT", "LOAD", script_text(kind->script[verb].body), NULL);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "kinds/fencing.h"
 #include "kinds/lists.h"
 #include "kinds/marker.h"
+#include "script_text.h"
 
 #include <ctype.h>
 #include <openssl/sha.h>
@@ -75,7 +76,7 @@ static void learn_one(const struct rl_kind *kind, const struct rl_script *from, 
     const char *ttl = strchr(from->args, 'T');
     script->name = from->name;
     script->short_name = bar ? bar + 1 : from->name;
-    script->body = fenced ? from->fenced_body : from->body;
+    script->body = script_text(fenced ? from->fenced_body : from->body);
     if (strict)
         script->body = strict_body(script->body);
     script->len = strlen(script->body);
@@ -308,7 +309,8 @@ static bool recall_nonce(struct sim_call *call)
     const struct sim_nonces *nonces = &call->server->nonces;
     for (unsigned i = 0; i < nonces->count && i < SIM_NONCES_MAX; i++) {
         char body[64], sha[SHA_LEN + 1];
-        int len = snprintf(body, sizeof(body), "%s%s%s", says_front, nonces->nonce[i], says_back);
+        int len =
+            snprintf(body, sizeof(body), "%s%s%s", says_front, nonces->nonce[i], says_back);
         name_sha(body, (size_t)len, sha);
         if (call->word[1].len == SHA_LEN && memcmp(sha, call->word[1].bytes, SHA_LEN) == 0) {
             sim_put_bulk(call->out, nonces->nonce[i], SIM_NONCE_LEN);

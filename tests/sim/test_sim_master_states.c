@@ -11,6 +11,7 @@
 #include "kinds/lists.h"
 #include "kinds/marker.h"
 #include "net.h"
+#include "script_text.h"
 #include "suite.h"
 
 #include <stdarg.h>
@@ -445,7 +446,7 @@ static void both_take(const char *marker)
 {
     char body[4096];
     snprintf(body, sizeof(body), "%s%s", rl_marker_strict,
-             rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].body);
+             script_text(rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].body));
     both("EVAL", body, "1", "jobs", NONCE, "token", "10000", marker, NULL);
     pair_compare(&run, 0);
 }
@@ -486,15 +487,24 @@ static void both_certify(const char *nonce, const char *what, const char *loss,
 
 TEST(states, certificate_is_read_alike)
 {
-    static const char *const values[] = {
-        "by hand", "", "certified 00 1 2 ab cd", "certified 00 1 2 ab", "certified 00 1 2  cd",
-        "Certified 00 1 2 ab cd", "certified 0g 1 2 ab cd", "certified 00 1 2 ab cd ",
-        "certified " LOSS LOSS " 1 2 ab cd", "certified " LOSS LOSS " 1 2 ab ",
-        "certified " LOSS LOSS " 1 2 ab", "certified " LOSS " 1 2 ab cd",
-        "certified " LOSS LOSS " 1 9007199254740992 ab cd",
-        "certified " LOSS LOSS " 9007199254740992 1 ab cd",
-        "certified AA" LOSS "00000000000000 1 2 ab cd", "averyverylongword " LOSS " 1 2 ab cd",
-        "missing " LOSS " 1 2 ab cd", "missing " LOSS LOSS " 1 2 ab cd"};
+    static const char *const values[] = {"by hand",
+                                         "",
+                                         "certified 00 1 2 ab cd",
+                                         "certified 00 1 2 ab",
+                                         "certified 00 1 2  cd",
+                                         "Certified 00 1 2 ab cd",
+                                         "certified 0g 1 2 ab cd",
+                                         "certified 00 1 2 ab cd ",
+                                         "certified " LOSS LOSS " 1 2 ab cd",
+                                         "certified " LOSS LOSS " 1 2 ab ",
+                                         "certified " LOSS LOSS " 1 2 ab",
+                                         "certified " LOSS " 1 2 ab cd",
+                                         "certified " LOSS LOSS " 1 9007199254740992 ab cd",
+                                         "certified " LOSS LOSS " 9007199254740992 1 ab cd",
+                                         "certified AA" LOSS "00000000000000 1 2 ab cd",
+                                         "averyverylongword " LOSS " 1 2 ab cd",
+                                         "missing " LOSS " 1 2 ab cd",
+                                         "missing " LOSS LOSS " 1 2 ab cd"};
     char run_id[64], replication[64], text[160];
     begin_as_one(run_id, replication);
     both_certify(LOSS, "look", "", "0");
@@ -529,12 +539,13 @@ TEST(states, certificate_is_read_alike)
 static void both_grant(const char *id, const char *proposed, const char *told)
 {
     const struct rl_kind *kind = rl_kind(RL_ROW_PLAIN);
-    both("EVAL", kind->script[RL_ACQUIRE].fenced_body, "3", "name", "name:redlock:fence",
-         RL_FENCING_KEY, NONCE, "token", "20000", "1", proposed, "9000000000000000", "90000",
-         id, NULL);
+    both("EVAL", script_text(kind->script[RL_ACQUIRE].fenced_body), "3", "name",
+         "name:redlock:fence", RL_FENCING_KEY, NONCE, "token", "20000", "1", proposed,
+         "9000000000000000", "90000", id, NULL);
     pair_compare(&run, 0);
-    both("EVAL", kind->script[RL_EXTEND].fenced_body, "3", "name", "name:redlock:fence",
-         RL_FENCING_KEY, NONCE, "token", "20000", "1", told, "1000", "1", "90000", id, NULL);
+    both("EVAL", script_text(kind->script[RL_EXTEND].fenced_body), "3", "name",
+         "name:redlock:fence", RL_FENCING_KEY, NONCE, "token", "20000", "1", told, "1000", "1",
+         "90000", id, NULL);
     pair_compare(&run, 0);
     both("GET", "name:redlock:fence", NULL);
     pair_compare(&run, 0);
@@ -543,8 +554,11 @@ static void both_grant(const char *id, const char *proposed, const char *told)
 
 TEST(states, certificate_is_shown_alike)
 {
-    static const char *const counters[] = {NULL, "2000000000000005", "5000000000000005",
-                                           "4503599627370496", "9007199254740990",
+    static const char *const counters[] = {NULL,
+                                           "2000000000000005",
+                                           "5000000000000005",
+                                           "4503599627370496",
+                                           "9007199254740990",
                                            "9007199254740991"};
     static const char *const greatest[] = {"4000000000000009", "9007199254740990",
                                            "9007199254740991"};
@@ -568,8 +582,8 @@ TEST(states, certificate_is_shown_alike)
     }
     both("DEL", RL_FENCING_KEY, NULL);
     both("ZADD", RL_FENCING_KEY, "1", "x", NULL);
-    both("EVAL", rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].fenced_body, "3", "other",
-         "other:redlock:fence", RL_FENCING_KEY, NONCE, "token", "20000", "1",
+    both("EVAL", script_text(rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].fenced_body), "3",
+         "other", "other:redlock:fence", RL_FENCING_KEY, NONCE, "token", "20000", "1",
          "3000000000000001", "9000000000000000", "90000", LOSS LOSS, NULL);
     pair_compare(&run, 0);
     pair_end(&run);

@@ -3,7 +3,8 @@
 
 #include "fake_keys.h"
 
-#include "kinds/scripts.h" /* generated: the bodies that the library sends */
+#include "kinds/scripts.h" /* generated: the parts of what the library sends */
+#include "script_text.h"
 #include "suite.h"
 
 #include <openssl/sha.h>
@@ -16,7 +17,7 @@ enum { ACQUIRE, EXTEND, RETAKE, RELEASE, INSPECT, FORCE, WAIT, LEAVE, FENCED };
 
 static const struct {
     const char *verb;
-    const char *body;
+    const char *const *body;
     unsigned keys;
     unsigned arguments; /* the nonce too */
 } scripts[FAKE_SCRIPTS] = {
@@ -45,7 +46,7 @@ int fake_script(const struct wire_item *items, unsigned count, bool *ret_whole)
     for (int i = 0; i < FAKE_SCRIPTS; i++) {
         unsigned char digest[SHA_DIGEST_LENGTH];
         char hex[2 * SHA_DIGEST_LENGTH + 1];
-        const char *body = scripts[i].body;
+        const char *body = script_text(scripts[i].body);
         SHA1((const unsigned char *)body, strlen(body), digest);
         for (size_t k = 0; k < sizeof(digest); k++)
             snprintf(hex + 2 * k, 3, "%02x", digest[k]);
@@ -64,7 +65,7 @@ const char *fake_script_body(const char *verb)
 {
     for (int i = 0; i < FAKE_SCRIPTS; i++) {
         if (strcmp(scripts[i].verb, verb) == 0)
-            return scripts[i].body;
+            return script_text(scripts[i].body);
     }
     suite_die("no script %s", verb);
 }
@@ -147,10 +148,10 @@ static size_t tell(const struct fake_key *key, const struct wire_item *nonce, ch
     int len = key ? snprintf(details, sizeof(details), "plain 0 0 1\nx 1 %lld %d %.*s\n",
                              left_ms, holder_len, holder_len, holder)
                   : snprintf(details, sizeof(details), "free 0 0 0\n");
-    return (size_t)snprintf(ret_reply, size,
-                            "*5\r\n$%d\r\n%.*s-\r\n:%d\r\n:%lld\r\n$%d\r\n%.*s\r\n$%d\r\n%s\r\n",
-                            nonce_len + 1, nonce_len, nonce->bytes, !key, left_ms, holder_len,
-                            holder_len, holder, len, details);
+    return (size_t)snprintf(
+        ret_reply, size, "*5\r\n$%d\r\n%.*s-\r\n:%d\r\n:%lld\r\n$%d\r\n%.*s\r\n$%d\r\n%s\r\n",
+        nonce_len + 1, nonce_len, nonce->bytes, !key, left_ms, holder_len, holder_len, holder,
+        len, details);
 }
 
 size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsigned count,

@@ -5,6 +5,7 @@
 
 #include "kinds/keys.h"
 #include "kinds/name_set.h"
+#include "script_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -285,7 +286,8 @@ struct script_told script_run(struct talk *talk, enum rl_verb verb,
     snprintf(made, sizeof(made), "nonce-%lu", ++number);
     const char *nonce = script->echoes_token ? call->token : made;
     add(&words, "EVAL", 4);
-    add(&words, script->body, strlen(script->body));
+    const char *body = script_text(script->body);
+    add(&words, body, strlen(body));
     add_number(&words, key_count);
     for (unsigned i = 0; i < key_count; i++)
         add(&words, keys[i].bytes, keys[i].len);

@@ -22,7 +22,8 @@ const char *init_not_marked(const char nonce[RL_NONCE_LEN], const struct rl_repl
         {"quarantine",
          "it is quarantined: somebody found keys lost there; it votes by itself later"},
         {"keys", "it has keys in this database: they may be locks, or what is left of them"},
-        {"foreign", RL_MARKER_KEY " is another program's: when it is gone, or deleted, try again"},
+        {"foreign",
+         RL_MARKER_KEY " is another program's: when it is gone, or deleted, try again"},
         {"replica", "it is a replica"},
         {"nameless", "it names no run_id inside of a script"},
     };
@@ -43,7 +44,7 @@ void init_why(bool script, bool fences, const char *error, char ret_why[INIT_WHY
 {
     const struct rl_script failed = {
         .name = fences ? "fence_join" : "marker_init",
-        .body = fences ? rl_fence_join : rl_marker_init,
+        .body = (const char *const[]){fences ? rl_fence_join : rl_marker_init, NULL},
     };
     char readable[ERROR_MAX];
     if (script)

@@ -9,7 +9,8 @@
 static const struct {
     const char *command, *more[2]; /* behind the key */
 } writes[STATUS_REPLAYS] = {
-    {"SET", {"x"}}, {"HINCRBY", {"x", "1"}}, {"SADD", {"x"}}, {"ZADD", {"1", "x"}}, {"DEL", {0}},
+    {"SET", {"x"}}, {"HINCRBY", {"x", "1"}}, {"SADD", {"x"}}, {"ZADD", {"1", "x"}},
+    {"DEL", {0}},
 };
 
 const char *status_replay_request(const struct status_facts *facts, unsigned number,
@@ -25,7 +26,7 @@ const char *status_replay_request(const struct status_facts *facts, unsigned num
     rl_put_text(&out, "DRYRUN");
     rl_put_text(&out, "default");
     rl_put_text(&out, writes[number].command);
-    rl_put_texts(&out, prefix ? prefix : "", "redlock");
+    rl_put_texts(&out, prefix ? prefix : "", (const char *const[]){"redlock", NULL});
     for (unsigned i = 0; i < 2 && more[i]; i++)
         rl_put_text(&out, more[i]);
     request[out.len] = '\0';

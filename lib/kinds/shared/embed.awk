@@ -3,6 +3,9 @@
 # FOLDER/NAME.lua beside that file's own folder is put in, which may include others. Other
 # lines that are comments stay out of what masters are sent. After each script stands its SHA-1,
 # by which EVALSHA names it.
+# Most of a script's lines are in other scripts, too. So a script is a list of parts: the lines
+# between two includes are a part, and equal parts are written once. A script that belongs to
+# no lock is one text.
 # A script that takes or keeps a lock is written a second time, for locks with fencing tokens:
 # inside fence/fence_grant.lua or fence/fence_keep.lua, where that says "-- script". Readers
 # have no such tokens.
@@ -13,11 +16,23 @@ function emit(line) {
     if (line ~ /^-- /)
         return
     text = text line "\n"
+    part = part line "\n"
     gsub(/\\/, "&&", line)
     gsub(/["?]/, "\\\\&", line)
-    printf "    \"%s\\n\"\n", line
+    lines = lines "    \"" line "\\n\"\n"
+}
+function end_part() {
+    if (whole || part == "")
+        return
+    if (!(part in number)) {
+        number[part] = ++parts
+        printf "\nstatic const char rl_part_%d[] =\n%s    ;\n", parts, lines
+    }
+    list = list "rl_part_" number[part] ", "
+    part = lines = ""
 }
 function include(path,    line) {
+    end_part()
     while ((getline line < path) > 0) {
         if (line ~ /^-- include /)
             include(folder substr(line, 12) ".lua")
@@ -27,6 +42,7 @@ function include(path,    line) {
             emit(line)
     }
     close(path)
+    end_part()
 }
 # A here-document hands over the text as it is.
 function sha1(text,    command, sum) {
@@ -43,8 +59,7 @@ function sha1(text,    command, sum) {
 }
 function begin_script(which) {
     name = which
-    text = ""
-    printf "\nstatic const char rl_script_%s[] =\n", name
+    text = part = lines = list = ""
 }
 function read_guard(    line) {
     while ((getline line < (folder "marker/marker_strict.lua")) > 0) {
@@ -53,7 +68,11 @@ function read_guard(    line) {
     }
 }
 function close_script() {
-    print "    ;"
+    end_part()
+    if (whole)
+        printf "\nstatic const char rl_script_%s[] =\n%s    ;\n", name, lines
+    else
+        printf "\nstatic const char *const rl_script_%s[] = {%sNULL};\n", name, list
     printf "static const char rl_sha_%s[] = \"%s\";\n", name, sha1(text)
     if (script !~ /_(acquire|wait|extend|retake)\.lua$/)
         return
@@ -83,6 +102,7 @@ FNR == 1 {
     sub(/.*\//, "", name)
     sub(/\.lua$/, "", name)
     sub(/[^\/]*\/[^\/]*$/, "", folder)
+    whole = script ~ /(fence|lists|marker)\/[^\/]*$/
     begin_script(name)
     open = 1
 }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "engine/request.h"
+#include "net/resp.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -47,15 +48,27 @@ static enum rl_verb verb_of(const struct bench_requests *requests, enum bench_ve
     return requests->waits ? RL_ACQUIRE_OR_QUEUE : RL_ACQUIRE;
 }
 
+/* Its parts as one text. */
+static bool load(struct server_talk *talk, const char *const *parts, char ret_sha[48])
+{
+    static char text[RL_REQUEST_MAX];
+    struct rl_out out;
+    rl_out_init(&out, text, sizeof(text) - 1);
+    for (; *parts; parts++)
+        rl_put_raw(&out, *parts, strlen(*parts));
+    assert(!out.overflow);
+    text[out.len] = '\0';
+    return bench_script_load(talk, text, ret_sha);
+}
+
 bool bench_requests_load(struct bench_requests *requests, struct server_talk *talk)
 {
     if (requests->kind == BENCH_BARE)
         return bench_script_load(talk, release_bare, requests->sha[BENCH_RELEASE]);
     for (enum bench_verb verb = BENCH_ACQUIRE; verb <= BENCH_RELEASE; verb++) {
         const struct rl_script *script = &kind_of(requests)->script[verb_of(requests, verb)];
-        if (!bench_script_load(talk,
-                               is_fenced(requests, verb) ? script->fenced_body : script->body,
-                               requests->sha[verb]))
+        if (!load(talk, is_fenced(requests, verb) ? script->fenced_body : script->body,
+                  requests->sha[verb]))
             return false;
     }
     return true;
@@ -126,9 +139,9 @@ void bench_script_success(struct bench_bytes *ret_bytes, const char *proof, bool
 {
     ret_bytes->replies = 1;
     ret_bytes->goes_on = fenced;
-    ret_bytes->len = (size_t)snprintf(
-        ret_bytes->at, sizeof(ret_bytes->at),
-        fenced ? "*3\r\n$%zu\r\n%s-\r\n:1\r\n" : "$%zu\r\n%s\r\n", strlen(proof) + fenced, proof);
+    ret_bytes->len = (size_t)snprintf(ret_bytes->at, sizeof(ret_bytes->at),
+                                      fenced ? "*3\r\n$%zu\r\n%s-\r\n:1\r\n" : "$%zu\r\n%s\r\n",
+                                      strlen(proof) + fenced, proof);
 }
 
 static void build_same(struct bench_requests *requests, const char *name, const char *token,
