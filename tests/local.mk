@@ -76,6 +76,7 @@ EXTRA_%C%_programs_test_cli_two_servers_DEPENDENCIES = bin/redlock %D%/support/t
 EXTRA_%C%_programs_test_cli_blind_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_others_keys_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_replay_DEPENDENCIES = bin/redlock
+EXTRA_%C%_programs_test_run_lists_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_service_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_lists_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_lies_DEPENDENCIES = bin/redlock
@@ -213,7 +214,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_example_libevent %D%/programs/test_example_libuv \
 	%D%/programs/test_example_poll %D%/programs/test_run %D%/programs/test_run_clock \
 	%D%/programs/test_run_guard %D%/programs/test_run_hold %D%/programs/test_run_kinds \
-	%D%/programs/test_run_loss \
+	%D%/programs/test_run_loss %D%/programs/test_run_lists \
 	%D%/core/test_outcome %D%/core/test_presence \
 	%D%/faults/test_told \
 	%D%/programs/test_run_lost %D%/programs/test_run_signals %D%/programs/test_run_terminal \

@@ -220,6 +220,10 @@ const char *cli_nodes_shown(void);
 /* The names of the variables that the list in use has as a password-env. NULL: no more. */
 const char *cli_nodes_secret(unsigned number);
 
+/* run: the list's mark, as it was when the client read it. */
+struct rl_list_mark;
+const struct rl_list_mark *cli_nodes_mark(void);
+
 /* The end of each JSON object: which node list was used, the brace and the newline. */
 void cli_json_end(void);
 

@@ -6,6 +6,7 @@
 #include "redlock/cli.h"
 
 #include "config/config_load.h"
+#include "config/list_mark.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 
 static char *used;  /* its absolute path, or the words, once there is a client */
 static char *shown; /* the same without passwords */
+static struct rl_list_mark mark;
 static char *secrets[REDLOCK_NODES_MAX]; /* names of variables; up to a NULL */
 
 /* A file that can't be read counts as existing: the error then names it. */
@@ -118,6 +120,7 @@ static int note_list(const struct cli *cli, bool is_words)
     if (config.holds_password && cli->nodes_file && is_words)
         cli_say(cli, "-n has a password in it, and everybody sees it by ps; use $REDLOCK_NODES, "
                      "or password-file=");
+    rl_list_mark_of(&config, &mark);
     bool complete = note_secrets(&config);
     if (is_words)
         complete = note_urls(&config) && complete;
@@ -170,6 +173,11 @@ const char *cli_nodes_used(void)
 const char *cli_nodes_shown(void)
 {
     return shown ? shown : cli_nodes_used();
+}
+
+const struct rl_list_mark *cli_nodes_mark(void)
+{
+    return &mark;
 }
 
 const char *cli_nodes_secret(unsigned number)

@@ -217,6 +217,7 @@ static int run_opened(struct run *run)
             status = why != 0 ? CLI_SYSTEM : CLI_SIGNALED + signal_number;
         }
     }
+    run_lists_end(run->lists);
     cli_cancel_on_signals(cli, NULL);
     redlock_close(run->client);
     run_guard_dismiss(run); /* it has ended meanwhile, if nobody has stopped it */

@@ -18,6 +18,7 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -43,6 +44,7 @@ struct node_ask {
     struct rl_config config;
     int epoll_fd, wake_fd;
     int64_t deadline_ns; /* of this run */
+    atomic_bool stopped;
     struct master master[REDLOCK_NODES_MAX];
 };
 
@@ -59,7 +61,7 @@ static void set_step(struct master *master, enum step step)
         [CONNECTING] = 1U << LOGIN | 1U << ASKED | 1U << IDLE | 1U << FAILED,
         [LOGIN] = 1U << ASKED | 1U << IDLE | 1U << FAILED,
         [ASKED] = 1U << ASKED | 1U << IDLE | 1U << FAILED,
-        [IDLE] = 1U << ASKED | 1U << FAILED,
+        [IDLE] = 1U << ASKED | 1U << IDLE | 1U << FAILED,
         [FAILED] = 0,
     };
     assert(allowed[master->step] & 1U << step);
@@ -91,8 +93,7 @@ static void ask_next(struct master *master)
     struct node_ask *asking = master->asking;
     const char *request = asking->questions->next(asking->context, node_of(master));
     if (!request) {
-        if (master->step != IDLE)
-            set_step(master, IDLE);
+        set_step(master, IDLE);
         return;
     }
     set_step(master, ASKED);
@@ -102,7 +103,6 @@ static void ask_next(struct master *master)
 static void log_in(struct master *master, int64_t now_ns)
 {
     char why[160];
-    assert(master->step == CONNECTING);
     int queued = rl_session_login(&master->connection, now_ns, INT64_MAX, why, sizeof(why));
     if (queued < 0)
         fail(master, "%s", why);
@@ -172,8 +172,9 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 
 /* ---- connections ------------------------------------------------------------------------ */
 
-static void move(struct master *master, unsigned events, int64_t now_ns)
+static void move(struct rl_tag *tag, unsigned events, int64_t now_ns)
 {
+    struct master *master = (struct master *)tag;
     struct rl_connection *connection = &master->connection;
     if (master->step == FAILED)
         return;
@@ -191,15 +192,13 @@ static void move(struct master *master, unsigned events, int64_t now_ns)
         fail(master, "%s", rl_link_text(connection->link));
 }
 
-static void on_ready(struct rl_tag *tag, unsigned events, int64_t now_ns)
-{
-    move((struct master *)tag, events, now_ns);
-}
-
 static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
 {
-    (void)events, (void)now_ns;
-    rl_eventfd_drain(((struct node_ask *)tag)->wake_fd);
+    struct node_ask *asking = (struct node_ask *)tag;
+    (void)events;
+    rl_eventfd_drain(asking->wake_fd);
+    if (atomic_load(&asking->stopped))
+        asking->deadline_ns = now_ns;
 }
 
 void node_ask_add(struct node_ask *asking, unsigned node)
@@ -210,7 +209,7 @@ void node_ask_add(struct node_ask *asking, unsigned node)
     assert(node < asking->config.node_count && master->step == NOT_ADDED);
     master->asking = asking;
     master->config = &asking->config.nodes[node];
-    master->tag.ready = on_ready;
+    master->tag.ready = move;
     set_step(master, CONNECTING);
     if (master->config->transport == RL_TLS) {
         master->tls = rl_tls_context_new(master->config, why, sizeof(why));
@@ -229,7 +228,7 @@ void node_ask_add(struct node_ask *asking, unsigned node)
         rl_link_set_order(master->connection.link, rl_addresses_turn, NULL);
     rl_link_open(master->connection.link, now_ns,
                  now_ns + asking->config.connect_timeout_ms * RL_NS_PER_MS);
-    move(master, 0, now_ns);
+    move(&master->tag, 0, now_ns);
 }
 
 /* ---- all of them ------------------------------------------------------------------------ */
@@ -239,27 +238,22 @@ static struct master *under_way(struct node_ask *asking)
 {
     for (unsigned i = 0; i < asking->config.node_count; i++) {
         enum step step = asking->master[i].step;
-        if (step == CONNECTING || step == LOGIN || step == ASKED)
+        if (step > NOT_ADDED && step < IDLE)
             return &asking->master[i];
     }
     return NULL;
 }
 
 /* Masters that connect also have deadlines, and host names that may have been resolved. */
-static int64_t due_ns(const struct node_ask *asking)
-{
-    int64_t due = asking->deadline_ns;
-    for (unsigned i = 0; i < asking->config.node_count; i++) {
-        if (asking->master[i].step == CONNECTING)
-            due = rl_earlier_ns(due, rl_link_due_ns(asking->master[i].connection.link));
-    }
-    return due;
-}
-
 static void turn(struct node_ask *asking, int64_t now_ns)
 {
     struct epoll_event events[EVENTS_MAX];
-    int64_t wait_ns = due_ns(asking) - now_ns;
+    int64_t due_ns = asking->deadline_ns;
+    for (unsigned i = 0; i < asking->config.node_count; i++) {
+        if (asking->master[i].step == CONNECTING)
+            due_ns = rl_earlier_ns(due_ns, rl_link_due_ns(asking->master[i].connection.link));
+    }
+    int64_t wait_ns = due_ns - now_ns;
     int wait_ms = wait_ns > 0 ? (int)((wait_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS) : 0;
     int count = epoll_wait(asking->epoll_fd, events, EVENTS_MAX, wait_ms);
     now_ns = rl_clock_steady_ns(&asking->clock);
@@ -269,7 +263,7 @@ static void turn(struct node_ask *asking, int64_t now_ns)
     }
     for (unsigned i = 0; i < asking->config.node_count; i++) {
         if (asking->master[i].step == CONNECTING)
-            move(&asking->master[i], 0, now_ns);
+            move(&asking->master[i].tag, 0, now_ns);
     }
 }
 
@@ -281,7 +275,7 @@ void node_ask_run(struct node_ask *asking)
         if (asking->master[i].step != IDLE)
             continue;
         ask_next(&asking->master[i]);
-        move(&asking->master[i], 0, now_ns);
+        move(&asking->master[i].tag, 0, now_ns);
     }
     while (under_way(asking) && now_ns < asking->deadline_ns) {
         turn(asking, now_ns);
@@ -307,6 +301,12 @@ static bool open_descriptors(struct node_ask *asking)
     asking->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return asking->epoll_fd >= 0 && asking->wake_fd >= 0 &&
            epoll_ctl(asking->epoll_fd, EPOLL_CTL_ADD, asking->wake_fd, &event) == 0;
+}
+
+void node_ask_stop(struct node_ask *asking)
+{
+    atomic_store(&asking->stopped, true);
+    rl_eventfd_signal(asking->wake_fd);
 }
 
 struct node_ask *node_ask_open(const struct node_questions *questions, void *context)

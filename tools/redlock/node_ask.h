@@ -47,4 +47,7 @@ void node_ask_add(struct node_ask *asking, unsigned node);
  * Those that failed are not asked again. */
 void node_ask_run(struct node_ask *asking);
 
+/* From another thread: that run, or the next one, ends at once. */
+void node_ask_stop(struct node_ask *asking);
+
 #endif

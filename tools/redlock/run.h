@@ -6,6 +6,7 @@
  *   run_supervise.c   the lock, signals, and what the guard says
  *   run_terminal.c    job control, as between a shell and its jobs
  *   run_account.c     why the lock was lost
+ *   run_lists.c       clients with another node list
  *   run_left.c        what the command started and runs on without it
  *   run_reap.c        what to do when the guard itself was killed
  *   run_guard.c, run_child.c, run_terminate.c   the other process
@@ -19,6 +20,7 @@
 #include "redlock/cli.h"
 #include "base/clock.h"
 #include "redlock/run_guard.h"
+#include "redlock/run_lists.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -47,6 +49,8 @@ struct run {
     int64_t give_up_ns;    /* the library gives the lock up so long before its end */
     int64_t deadline_ns;   /* boottime: the end that the guard was told of last */
     struct run_terminal terminal;
+    int64_t lists_due_ns;    /* when clients with other lists are looked for; INT64_MAX: not any more */
+    struct run_lists *lists; /* NULL: nobody looks */
     int signal_fd;
     pid_t guard; /* 0: it is gone */
     int guard_fd;

@@ -192,18 +192,30 @@ static int timeout_ms(struct run *run)
     int64_t now_ns = rl_clock_steady_ns(&run->clock);
     int64_t look_ns = (run->deadline_ns - now_ns) / LOOKS;
     int64_t wait_ns = backstop_ns(run) - now_ns;
-    if (look_ns < wait_ns)
-        wait_ns = look_ns;
+    wait_ns = rl_earlier_ns(rl_earlier_ns(wait_ns, look_ns), run->lists_due_ns - now_ns);
     if (wait_ns < 0)
         return 0;
     return wait_ns < 60 * RL_NS_PER_S ? (int)(wait_ns / RL_NS_PER_MS) + 1 : 60000;
 }
 
+/* Once, where COMMAND lasts. */
+static void look_for_lists(struct run *run)
+{
+    if (rl_clock_steady_ns(&run->clock) < run->lists_due_ns)
+        return;
+    run->lists_due_ns = INT64_MAX;
+    run->lists = run_lists_begin(run->cli);
+}
+
 void run_supervise(struct run *run)
 {
+    run->lists_due_ns =
+        run->cli->quiet ? INT64_MAX
+                        : rl_clock_steady_ns(&run->clock) + RUN_LISTS_AFTER_MS * RL_NS_PER_MS;
     continue_guard(run); /* it may have been stopped before its signals came to us */
     while (!run->ended) {
         look_at_lock(run);
+        look_for_lists(run);
         struct pollfd ready[] = {{.fd = atomic_load(&run->control_fd), .events = POLLIN},
                                  {.fd = run->signal_fd, .events = POLLIN}};
         (void)poll(ready, 2, timeout_ms(run)); /* failed: nothing is ready */

@@ -177,10 +177,7 @@ static void check_lists(const struct status_facts *facts, struct status_check *c
     check->result = STATUS_WARN;
     snprintf(check->reason, sizeof(check->reason), "%u of its clients %s another node list: %s",
              facts->odd_clients, facts->odd_clients == 1 ? "has" : "have", facts->odd);
-    check->remedy =
-        facts->odd_by_step
-            ? "give all clients one list before the next change: majorities of these meet"
-            : "give all clients one list: with two of them, two may have a lock";
+    check->remedy = status_lists_remedy(facts->odd_by_step);
 }
 
 static void check_failover(const struct status_facts *facts, struct status_check *check)

@@ -93,6 +93,12 @@ const char *status_lists_word(const struct status_lists *lists)
     return lists->clients > 0 ? "other" : lists->told ? "alike" : "unknown";
 }
 
+const char *status_lists_remedy(bool by_step)
+{
+    return by_step ? "give all clients one list before the next change: majorities of these meet"
+                   : "give all clients one list: with two of them, two may have a lock";
+}
+
 struct status_lists status_peers_lists(const struct status_peers *peers)
 {
     struct status_lists lists = {.by_step = true};

@@ -42,6 +42,9 @@ struct status_lists {
 /* "alike", "other", "unknown": have all clients this list? */
 const char *status_lists_word(const struct status_lists *lists);
 
+/* What is to be done where there are such clients. */
+const char *status_lists_remedy(bool by_step);
+
 /* `told` and what goes with it is the caller's. */
 struct status_lists status_peers_lists(const struct status_peers *peers);
 
