@@ -122,7 +122,7 @@ dist_check_SCRIPTS = %D%/programs/bench_test.sh \
 	%D%/programs/example_sql_test.sh %D%/programs/example_test.sh %D%/repo/abi_dump_test.sh %D%/repo/abi_test.sh %D%/repo/docs_test.sh \
 	%D%/repo/driver_test.sh %D%/repo/events_test.sh %D%/repo/exports.sh %D%/repo/header.sh \
 	%D%/repo/layers.sh %D%/repo/man_defaults.sh %D%/repo/manpages.sh %D%/repo/musl_test.sh %D%/repo/mutants_test.sh \
-	%D%/repo/quickstart_test.sh %D%/repo/scripts_test.sh %D%/sim/sim_check.sh \
+	%D%/repo/quickstart_test.sh %D%/repo/rules_test.sh %D%/repo/scripts_test.sh %D%/sim/sim_check.sh \
 	%D%/sim/sim_stories_test.sh
 check_PROGRAMS = $(fuzz_targets)
 if HAVE_CHECK

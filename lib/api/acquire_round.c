@@ -26,6 +26,7 @@ static int64_t whole_patience_ns(const struct rl_acquire *acquire, uint64_t voti
     return share_ns >= 0 && share_ns < patience_ns ? share_ns : patience_ns;
 }
 
+/* R5, R9: Scripts only for a waiter that is in a queue, and under a strict guard. */
 int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
 {
     assert(acquire->phase == RL_ACQ_CONNECTING && !acquire->call.lease);

@@ -49,7 +49,8 @@ void rl_lock_give_up(struct rl_lease *lease, int64_t now_ns)
         rl_lease_orphan(lease, now_ns);
 }
 
-/* The order matters (struct rl_shown): the deadline first, then the clock, then its epoch. */
+/* R10: The order matters (struct rl_shown): the deadline first, then the clock, then its
+ * epoch. */
 int64_t redlock_validity_ms(const redlock_lock *lock)
 {
     if (!lock)

@@ -49,6 +49,7 @@ bool rl_clock_is_there(void)
     return clock_gettime(CLOCK_BOOTTIME, &now) == 0;
 }
 
+/* R10, R15: BOOTTIME counts a suspend, and nobody can set it. */
 int64_t rl_clock_now_ns(void)
 {
     return read_ns(CLOCK_BOOTTIME);
@@ -73,8 +74,8 @@ void rl_clock_watch_wall(struct rl_clock *clock)
     atomic_store(&clock->lead_ns, lead_most_ns());
 }
 
-/* The wall clock is ahead by `least_ns` or more. Has it gone on further than the kernel's clock
- * in this epoch? Where it was set back, a later step forward counts from there. */
+/* R15: The wall clock is ahead by `least_ns` or more. Has it gone on further than the kernel's
+ * clock in this epoch? Where it was set back, a later step forward counts from there. */
 static bool lost_time(struct rl_clock *clock, int64_t least_ns, int64_t added_ns)
 {
     int64_t lead_ns = atomic_load(&clock->lead_ns);
@@ -96,6 +97,7 @@ static void note(struct rl_clock *clock, int64_t now_ns)
         continue;
 }
 
+/* R1: The time in this epoch only: across a step back there is none. */
 int64_t rl_clock_steady_ns(struct rl_clock *clock)
 {
     for (;;) {

@@ -167,6 +167,7 @@ static bool is_mark(struct rl_cursor cursor)
     return true;
 }
 
+/* R17: A mark of another version is another list. */
 bool rl_list_mark_read(const char *text, size_t len, struct rl_list_mark *ret_mark)
 {
     const struct rl_cursor cursor = {text, text + len};

@@ -14,6 +14,7 @@ bool rl_is_certified(const struct rl_certificate *certificate)
     return strcmp(certificate->word, "certified") == 0;
 }
 
+/* R11: Only one that the client knew when its round began. */
 bool rl_certificate_serves(const struct rl_certificate *certificate, uint64_t changes)
 {
     assert(!rl_is_certified(certificate) || certificate->number > 0);
@@ -63,6 +64,7 @@ void rl_certifying_begin(struct rl_certifying *certifying, unsigned node,
     memcpy(certifying->loss, certificate->id, sizeof(certifying->loss));
 }
 
+/* R11: A reading counts for this loss only if it was asked for after the loss was known. */
 void rl_certifying_learn(struct rl_certifying *certifying, unsigned node, int64_t since_ns,
                          const struct rl_certificate *certificate)
 {
@@ -93,7 +95,7 @@ static bool is_known(const struct rl_certifying *certifying, uint64_t nodes, con
     return false;
 }
 
-/* The greatest number of these readings that are not too far above this one. How many are
+/* R11: The greatest number of these readings that are not too far above this one. How many are
  * that, and not below it. */
 static unsigned count_from(const struct rl_certifying *certifying, uint64_t nodes,
                            uint64_t least, uint64_t *ret_greatest)
@@ -112,6 +114,7 @@ static unsigned count_from(const struct rl_certifying *certifying, uint64_t node
     return count;
 }
 
+/* R11: Each node counts once, and a loss needs a quorum of the others. */
 bool rl_certifying_decide(struct rl_certifying *certifying, uint64_t others,
                           const int64_t since_ns[], unsigned needed)
 {

@@ -35,6 +35,7 @@ static unsigned up_to(const struct rl_fence *fence, uint64_t nodes, uint64_t num
     return count;
 }
 
+/* R11: A majority must name no more than this token. */
 void rl_fence_decide(struct rl_fence *fence, uint64_t granted, unsigned needed)
 {
     assert(fence->wanted && fence->number);

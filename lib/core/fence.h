@@ -36,7 +36,7 @@ struct rl_fence {
     uint64_t *number; /* of each node that granted; the caller's, until the round is over */
 };
 
-/* The greatest number that one believes who has this one. */
+/* R11: The greatest number that one believes who has this one. */
 static inline uint64_t rl_fence_most(uint64_t number)
 {
     uint64_t most =

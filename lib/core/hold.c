@@ -76,13 +76,15 @@ static void outlast_until(struct rl_hold *hold, int64_t gone_ns)
         hold->release_due_until_ns = gone_ns;
 }
 
+/* R4: Releases are repeated for as long as a key may live. */
 void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns)
 {
     assert(now_ns >= 0 && hold->key_life_ns >= 0);
     outlast_until(hold, rl_key_gone_ns(now_ns, hold->key_life_ns, hold->drift_factor));
 }
 
-/* The only way into ENDING. From here on each node that may have the key must get a release. */
+/* R4: The only way into ENDING. From here on each node that may have the key must get a
+ * release. */
 void rl_hold_end(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase != RL_HOLD_NEW && hold->phase != RL_HOLD_ENDING);
@@ -101,6 +103,7 @@ void rl_hold_end(struct rl_hold *hold, int64_t now_ns)
     hold->release_due = hold->maybe_set;
 }
 
+/* R1: After a step back nobody knows how long ago t0 was. */
 void rl_hold_distrust(struct rl_hold *hold)
 {
     rl_hold_assert(hold);
@@ -136,6 +139,7 @@ static void fail_not_asked(struct rl_hold *hold)
     hold->not_asked_yet = 0;
 }
 
+/* R1: The deadline counts from t0, and a round that is won too late is lost. */
 unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_ASKING);
@@ -204,8 +208,8 @@ uint64_t rl_hold_ask_rest(struct rl_hold *hold, uint64_t voting, int64_t node_de
 
 /* ---- extend --------------------------------------------------------------------------- */
 
-/* The round of extends on these nodes begins. A late reply to an earlier one must not count in
- * it: its TTL began before. */
+/* R6: The round of extends on these nodes begins. A late reply to an earlier one must not
+ * count in it: its TTL began before. */
 void rl_hold_begin_extends(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
                            int64_t node_deadline_ns, uint64_t nodes)
 {
@@ -224,6 +228,7 @@ void rl_hold_begin_extends(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
         rl_round_vote(&hold->extend, rl_first(rest), RL_VOTE_FAILED);
 }
 
+/* R6, R8: From its own t0, and before the old deadline. Then those that lack the key get it. */
 unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_HELD && hold->extending);
@@ -333,6 +338,7 @@ unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_dead
     return rl_hold_check_release(hold);
 }
 
+/* R4: On the link in use, and behind each acquire that is unanswered. */
 bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned slot,
                            bool current)
 {

@@ -125,8 +125,8 @@ uint64_t rl_hold_to_extend(const struct rl_hold *hold);
  * until then, and RL_EV_RELEASED follows, maybe at once. With 0 no caller waits for them. */
 unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns);
 
-/* The nodes for which a release may have to be queued, on one slot or the other. Inline, because
- * each vote asks. */
+/* R4: The nodes for which a release may have to be queued, on one slot or the other. Inline,
+ * because each vote asks. */
 static inline uint64_t rl_hold_to_release(const struct rl_hold *hold)
 {
     uint64_t owed = (hold->acquire_inflight[0] & ~hold->release_inflight[0]) |

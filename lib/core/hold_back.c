@@ -11,7 +11,7 @@
 
 #include <assert.h>
 
-/* If too few others have it, nothing proves that it is ours still. */
+/* R8: If too few others have it, nothing proves that it is ours still. */
 unsigned rl_hold_retake_back(struct rl_hold *hold)
 {
     uint64_t nodes = hold->back;
@@ -37,6 +37,7 @@ static uint64_t lacking(const struct rl_hold *hold)
     return hold->ask.failed;
 }
 
+/* R8: Only while it is ours, and where a majority of the others has it. */
 unsigned rl_hold_came_back(struct rl_hold *hold, uint64_t nodes, uint64_t forgot,
                            int64_t now_ns)
 {

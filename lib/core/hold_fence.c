@@ -37,6 +37,7 @@ unsigned rl_hold_judge_fence(struct rl_hold *hold, int64_t now_ns)
     return RL_EV_REFUSED;
 }
 
+/* R11: Nodes that named less are told the token, while the key is ours there. */
 uint64_t rl_hold_fence(struct rl_hold *hold, uint64_t voting, int64_t node_deadline_ns)
 {
     rl_hold_assert(hold);

@@ -10,6 +10,7 @@ static unsigned tick(struct rl_hold *hold, int64_t now_ns);
 
 /* ---- what happens to requests --------------------------------------------------------- */
 
+/* R8: A retake stands for the deadline under which it was sent. */
 void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
                   bool current)
 {
@@ -67,7 +68,7 @@ static unsigned count_extend(struct rl_hold *hold, unsigned node, enum rl_vote v
     return rl_hold_judge_fence(hold, now_ns);
 }
 
-/* Count a vote in the round that the verb belongs to, if that is still open. */
+/* R6, R7, R8: Count a vote in the round that the verb belongs to, if that is still open. */
 static unsigned count_vote(struct rl_hold *hold, unsigned node, enum rl_verb verb,
                            enum rl_vote vote, uint64_t number, int64_t now_ns)
 {
@@ -92,7 +93,7 @@ unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, 
     return count_vote(hold, node, verb, RL_VOTE_FAILED, 0, now_ns);
 }
 
-/* In every phase the reply to a taking verb shows whether the node has the key. */
+/* R4: In every phase the reply to a taking verb shows whether the node has the key. */
 static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_verb verb,
                   enum rl_vote vote, int64_t now_ns)
 {
@@ -130,6 +131,7 @@ static void stands(struct rl_hold *hold, uint64_t bit, enum rl_verb verb, enum r
     }
 }
 
+/* R8: A reply to a retake is no vote. */
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
                         enum rl_vote vote, uint64_t number, int64_t now_ns)
 {
@@ -197,6 +199,7 @@ void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot)
         hold->release_due |= bit;
 }
 
+/* R4, R5: What it did not answer is unknown: no grant, and yet to be released. */
 unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, int64_t now_ns)
 {
     rl_hold_assert(hold);
@@ -270,6 +273,7 @@ static unsigned tick(struct rl_hold *hold, int64_t now_ns)
     return 0;
 }
 
+/* R5: A node that has not answered by its deadline has failed. */
 unsigned rl_hold_tick(struct rl_hold *hold, int64_t now_ns)
 {
     rl_hold_assert(hold);

@@ -15,8 +15,8 @@ static void void_vote(struct rl_round *round, uint64_t bit)
     round->failed |= bit;
 }
 
-/* A node that was to be retaken still is: what it is asked from now on tells of what it has now.
- */
+/* R9: A node that was to be retaken still is: what it is asked from now on tells of what it
+ * has now. */
 unsigned rl_hold_void(struct rl_hold *hold, unsigned node, int64_t now_ns)
 {
     rl_hold_assert(hold);

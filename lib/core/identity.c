@@ -26,6 +26,7 @@ static bool resynced(const struct rl_identity *identity, const struct rl_info *i
     return identity->replica || rl_info_is_replica(info) || info->second_offset >= 0;
 }
 
+/* R9: An uptime shows a restart only if it began after the former last word. */
 enum rl_news rl_identity_learn(struct rl_identity *identity, const struct rl_info *info,
                                int64_t now_ns)
 {

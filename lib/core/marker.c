@@ -12,6 +12,7 @@
 /* No window of any client is as long: a key that lives longer was set by hand. */
 #define LEFT_MAX_MS (4 * RL_TTL_LIMIT_MS)
 
+/* R9: Every half of max-ttl. */
 int64_t rl_marker_check_ns(int64_t max_ttl_ns)
 {
     assert(max_ttl_ns > 0);
@@ -50,6 +51,7 @@ static const char *unfit(const struct rl_marker_reading *reading, const char *ru
     return NULL;
 }
 
+/* R9: A quarantine is over when it is over by both clocks. */
 enum rl_marker_says rl_marker_learn(struct rl_marker *marker,
                                     const struct rl_marker_reading *reading, const char *run_id,
                                     int64_t window_ns, int64_t now_ns)

@@ -7,13 +7,14 @@
 
 #include <assert.h>
 
+/* R2: Of all masters of the list, also of those that are down. */
 unsigned rl_quorum_needed(unsigned n)
 {
     assert(n >= 1 && n <= REDLOCK_NODES_MAX);
     return n / 2 + 1;
 }
 
-/* A majority that avoids the other one takes its own list's nodes first. */
+/* R17: A majority that avoids the other one takes its own list's nodes first. */
 bool rl_majorities_meet(unsigned one, unsigned other, unsigned common)
 {
     assert(common <= one && common <= other);
@@ -67,6 +68,7 @@ bool rl_round_vote(struct rl_round *round, unsigned node, enum rl_vote vote)
     return true;
 }
 
+/* R2: A majority of yes wins; a round without hope of one is lost. */
 enum rl_verdict rl_round_verdict(const struct rl_round *round)
 {
     round_assert(round);

@@ -129,6 +129,7 @@ static bool evicts(const struct rl_info *info)
     return info->maxmemory > 0 && info->policy[0] && strcmp(info->policy, "noeviction") != 0;
 }
 
+/* R18: A replica, a part of a cluster or a master that evicts has no vote. */
 const char *rl_info_unfit(const struct rl_info *info)
 {
     if (info->loading)
@@ -171,6 +172,7 @@ const char *rl_info_refusal(const struct rl_info *info)
     return NULL;
 }
 
+/* R9: The longest lease, by the slowest clock. */
 int64_t rl_guard_window_ns(int64_t max_ttl_ns, double drift_factor)
 {
     assert(max_ttl_ns > 0);
@@ -178,6 +180,7 @@ int64_t rl_guard_window_ns(int64_t max_ttl_ns, double drift_factor)
     return max_ttl_ns + rl_clock_drift_ns(max_ttl_ns, drift_factor);
 }
 
+/* R9: Until every lease of the former server is over. */
 int64_t rl_guard_wait_ns(int64_t window_ns, int64_t uptime_s, int64_t seen_ns)
 {
     assert(window_ns > 0 && seen_ns >= 0);

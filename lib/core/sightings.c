@@ -25,6 +25,7 @@ static void succeed(struct rl_sightings *sightings, const char *run_id, int64_t 
     sightings->last_ns = now_ns;
 }
 
+/* R7: True: a former process answers again, behind its successor. */
 bool rl_sightings_learn(struct rl_sightings *sightings, const char *run_id, int64_t sent_ns,
                         int64_t now_ns)
 {

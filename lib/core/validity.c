@@ -26,6 +26,7 @@ bool rl_validity_possible(int64_t ttl_ns, double drift_factor)
     return ttl_ns - rl_drift_ns(ttl_ns, drift_factor) > 0;
 }
 
+/* R1: From before the first byte, less the drift. */
 int64_t rl_validity_end_ns(int64_t t0_ns, int64_t ttl_ns, double drift_factor)
 {
     assert(t0_ns >= 0);
@@ -46,6 +47,7 @@ bool rl_validity_lasts(int64_t deadline_ns, int64_t now_ns, int64_t ttl_ns, doub
     return rl_validity_end_ns(now_ns, ttl_ns, drift_factor) <= deadline_ns;
 }
 
+/* R7: The lock-delay is beyond the TTL. */
 int64_t rl_key_life_ns(int64_t ttl_ns, int64_t lock_delay_ns)
 {
     assert(ttl_ns > 0 && lock_delay_ns >= 0);
@@ -53,6 +55,7 @@ int64_t rl_key_life_ns(int64_t ttl_ns, int64_t lock_delay_ns)
     return ttl_ns + lock_delay_ns;
 }
 
+/* R8: The key ends with the others, by any clocks. */
 int64_t rl_rest_ns(int64_t deadline_ns, int64_t now_ns, double drift_factor)
 {
     int64_t left_ns = rl_validity_left_ns(deadline_ns, now_ns);
@@ -163,6 +166,7 @@ int64_t rl_shown_end(struct rl_shown *shown)
     return atomic_exchange(&shown->deadline_ns, 0);
 }
 
+/* R7: False: 0 was shown already, and is final. */
 bool rl_shown_extend(struct rl_shown *shown, int64_t deadline_ns)
 {
     assert(deadline_ns != 0);
@@ -174,6 +178,7 @@ bool rl_shown_extend(struct rl_shown *shown, int64_t deadline_ns)
     return false;
 }
 
+/* R7: Who was shown 0 is shown nothing else. */
 bool rl_shown_expire(struct rl_shown *shown, int64_t *deadline_ns)
 {
     assert(*deadline_ns != 0);

@@ -27,7 +27,7 @@
 
 /* ---- what both do --------------------------------------------------------------------- */
 
-/* Does a lock that is held wait for masters that are away? */
+/* R8: Does a lock that is held wait for masters that are away? */
 static bool lacks_masters(redlock *client)
 {
     const struct rl_fill_in *fill_in = &client->leases.fill_in;

@@ -29,7 +29,7 @@ static bool has_loss(const struct rl_node *node)
            strlen(node->fence.certificate.id) == RL_LOSS_LEN;
 }
 
-/* Those that vouch, and are different servers. Of two that may be one, the first counts. */
+/* R11: Those that vouch, and are different servers. Of two that may be one, the first counts. */
 static uint64_t vouching(const redlock *client, int64_t now_ns)
 {
     uint64_t nodes = 0;
@@ -78,8 +78,8 @@ static void read_others(redlock *client, struct rl_node *lost, uint64_t others, 
                             now_ns);
 }
 
-/* Others are read for a node once a second at most, however many losses it tells: that is work
- * for all of them. */
+/* R11: Others are read for a node once a second at most, however many losses it tells: that is
+ * work for all of them. */
 void rl_certify_go_on(redlock *client, int64_t now_ns)
 {
     struct rl_certifying *certifying = &client->nodes.certifying;

@@ -13,6 +13,7 @@ const char *redlock_version(void)
     return REDLOCK_VERSION;
 }
 
+/* R7: The TTL and the lock-delay together live for max-ttl at most. */
 int64_t rl_client_max_ttl_ms(const redlock *client, const struct rl_kind *kind)
 {
     const struct rl_config *config = &client->config;
@@ -25,6 +26,7 @@ int64_t rl_client_max_ttl_ms(const redlock *client, const struct rl_kind *kind)
 
 /* ---- every call ----------------------------------------------------------------------- */
 
+/* R16: A forked child holds nothing: its calls fail at once. */
 int rl_client_enter(redlock *client, int *ret_cancel_state)
 {
     assert(ret_cancel_state);

@@ -30,6 +30,7 @@ void rl_fill_in_pass_over(redlock *client, const struct rl_lease *lease)
         fill_in->next = RL_NEXT(fill_in->next, struct rl_lease, entry);
 }
 
+/* R8: Only nodes that vote now. */
 void rl_fill_in_begin(redlock *client, int64_t now_ns)
 {
     struct rl_fill_in *fill_in = &client->leases.fill_in;

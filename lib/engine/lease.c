@@ -63,6 +63,7 @@ static int64_t look_again_ns(const struct rl_lease *lease, uint64_t up, int64_t 
     return lease->hold.release_due & up ? now_ns + ROOM_NS : lease->hold.release_due_until_ns;
 }
 
+/* R7: No release before the time that the user was shown, and the lock-delay. */
 void rl_lease_keep_keys(struct rl_lease *lease, int64_t until_ns)
 {
     assert(until_ns > 0 && !lease->query);

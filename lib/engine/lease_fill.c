@@ -14,7 +14,7 @@
 #define PAUSE_NS RL_NS_PER_MS
 #define SEEN_A_TURN 1024u /* leases that are looked at between two pauses */
 
-/* True: something was sent. */
+/* R8: Never after a release or a detach. True: something was sent. */
 static bool fill_in_lease(struct rl_lease *lease, int64_t now_ns)
 {
     redlock *client = lease->client;
@@ -36,6 +36,7 @@ static bool fill_in_lease(struct rl_lease *lease, int64_t now_ns)
     return events != 0;
 }
 
+/* R8: A few leases in a turn, so that callers and masters go on. */
 static void go_on(redlock *client, int64_t now_ns)
 {
     struct rl_fill_in *fill_in = &client->leases.fill_in;

@@ -27,7 +27,7 @@ static int draw(redlock *client, unsigned char ret[RL_TOKEN_RANDOM_BYTES])
     return 0;
 }
 
-/* 32 random hex digits, a colon, and the holder's name, for users who look at the key. */
+/* R3: 32 random hex digits, a colon, and the holder's name, for users who look at the key. */
 static int make_token(struct rl_lease *lease)
 {
     unsigned char bytes[RL_TOKEN_RANDOM_BYTES];
@@ -68,7 +68,7 @@ void rl_lease_start_release(struct rl_lease *lease)
     lease->client->leases.releasing_count++;
 }
 
-/* Its timer is among the loop's, or among those of renewals that wait. */
+/* R14: Its timer is among the loop's, or among those of renewals that wait. */
 static int reserve_timer(redlock *client)
 {
     int result = rl_timers_reserve(&client->loop.timers);

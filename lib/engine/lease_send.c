@@ -19,12 +19,13 @@ struct request {
     struct rl_inflight inflight; /* what is noted of it at each node */
 };
 
-/* What scripts with fencing tokens are told besides. The proposal is ahead of the masters'
- * clocks, so that masters which do not know the lock yet name one token. A master that has
- * forgotten its counter casts no vote for the guard's window. So its clock is above all tokens
- * that it had before, since none was ahead of it by more than half of that. The other half is
- * for a clock that was set back. Proposals are cut at a quarter, whatever clients propose. So
- * a master can take the token of another whose clock is a quarter ahead of its own. */
+/* R11: What scripts with fencing tokens are told besides. The proposal is ahead of the
+ * masters' clocks, so that masters which do not know the lock yet name one token. A master
+ * that has forgotten its counter casts no vote for the guard's window. So its clock is above
+ * all tokens that it had before, since none was ahead of it by more than half of that. The
+ * other half is for a clock that was set back. Proposals are cut at a quarter, whatever
+ * clients propose. So a master can take the token of another whose clock is a quarter ahead of
+ * its own. */
 static void fence(struct rl_request *request, const struct rl_lease *lease)
 {
     const redlock *client = lease->client;
@@ -46,7 +47,8 @@ static void fence(struct rl_request *request, const struct rl_lease *lease)
     request->proposed = rl_clock_wall_us() + (uint64_t)lead_us;
 }
 
-/* How long the key may live that this request sets or extends; 0 for those that do neither. */
+/* R8: How long the key may live that this request sets or extends; 0 for those that do
+ * neither. */
 static int64_t key_life_ns(const struct rl_lease *lease, enum rl_verb script, int64_t now_ns)
 {
     const struct rl_hold *hold = &lease->hold;
@@ -59,6 +61,7 @@ static int64_t key_life_ns(const struct rl_lease *lease, enum rl_verb script, in
     return ttl_ns > 0 ? rl_key_life_ns(ttl_ns, hold->lock_delay_ns) : 0;
 }
 
+/* R9: With a strict guard the script looks at the marker first. */
 static void request_init(struct request *request, struct rl_lease *lease, enum rl_verb script,
                          int64_t now_ns)
 {
@@ -114,7 +117,8 @@ static void request_init(struct request *request, struct rl_lease *lease, enum r
                                   (request->is.writes_back || rl_verb_of(script) == RL_ACQUIRE);
 }
 
-/* With `fencing strict`: show the node's certificate. False: this round may not, and `why`. */
+/* R11: With `fencing strict`: show the node's certificate. False: this round may not, and
+ * `why`. */
 static bool certify(struct request *request, const struct rl_lease *lease,
                     const struct rl_node *node, struct rl_vote_reply *ret_failed)
 {

@@ -45,6 +45,7 @@ static bool recount_marked(redlock *client, struct lost *lost, int64_t now_ns)
     return found;
 }
 
+/* R9: What this node granted before counts no more, in any hold. */
 void rl_leases_void(redlock *client, unsigned node, int64_t now_ns)
 {
     struct lost lost = {0};

@@ -18,6 +18,7 @@ static bool is_new(const struct rl_lists_told *told, const char *mark)
     return told->count < RL_LISTS_TOLD_MAX;
 }
 
+/* R17: Each other list is told once. */
 void rl_lists_disagree(void *owner, struct rl_node *node, const struct rl_list_mark *other)
 {
     redlock *client = owner;

@@ -12,6 +12,7 @@
 #define GRACE_MAX_NS (100 * RL_NS_PER_MS)
 #define LATE_NS (5 * RL_NS_PER_MS) /* how often a late node is checked */
 
+/* R9: The first who wants a vote sets what was only looked at. */
 void rl_nodes_want(struct rl_nodes *nodes, int64_t now_ns)
 {
     if (nodes->settings.wanted)

@@ -305,6 +305,7 @@ static void end(struct rl_probe *probe)
     rl_loop_flush_unless_led(client, now_ns);
 }
 
+/* R9: No bare SET under a strict guard. */
 int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_status *status)
 {
     struct rl_probe probe = {

@@ -223,6 +223,7 @@ char rl_kind_counter(const struct rl_kind *kind, unsigned n)
     return n == 1 && (row == RL_ROW_REENTRANT || row == RL_ROW_FAIR) ? 'k' : 'F';
 }
 
+/* R5: An answer that is not of the promised shape is none. */
 bool rl_kind_answer_fits(enum rl_verb verb, bool fenced, const struct rl_answer *answer)
 {
     /* A refused acquire, an inspection and a refused force have a holder, and no other answer

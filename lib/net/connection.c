@@ -38,6 +38,7 @@ int rl_connection_init(struct rl_connection *connection, const struct rl_node_co
     return 0;
 }
 
+/* R16: A forked child sends nothing, not even the end of TLS. */
 void rl_connection_done(struct rl_connection *connection, bool in_child)
 {
     if (in_child)
@@ -102,6 +103,7 @@ static bool grow_fifo(struct rl_connection *connection)
     return true;
 }
 
+/* R14: What a release needs is here already: it may not grow. */
 bool rl_connection_make_room(struct rl_connection *connection, size_t len, bool may_grow)
 {
     assert(connection->out_start <= connection->out_end);
@@ -118,6 +120,7 @@ bool rl_connection_make_room(struct rl_connection *connection, size_t len, bool 
            (may_grow && grow_fifo(connection));
 }
 
+/* R4: Behind all that was put before: so no release overtakes its acquire. */
 void rl_connection_put(struct rl_connection *connection, const void *bytes, size_t len,
                        const struct rl_inflight *inflight)
 {
@@ -129,6 +132,7 @@ void rl_connection_put(struct rl_connection *connection, const void *bytes, size
     *rl_connection_inflight(connection, connection->fifo_count - 1) = *inflight;
 }
 
+/* R12: Nothing is sent beside AUTH, and the buffer forgets it. */
 void rl_connection_put_login(struct rl_connection *connection, const void *bytes, size_t len,
                              const struct rl_inflight *inflight)
 {

@@ -99,6 +99,7 @@ typedef size_t array_size;
 typedef int array_size;
 #endif
 
+/* R19: An array may be so deep and so long, and no more. */
 static void *on_array(const redisReadTask *task, array_size elements)
 {
     struct rl_reader *reader = reader_of(task);
@@ -193,6 +194,7 @@ void rl_reader_allow(struct rl_reader *reader, size_t most)
     reader->most = most;
 }
 
+/* R19: Whatever comes, a reply has a greatest size. */
 int rl_reader_next(struct rl_reader *reader, const struct rl_reply **ret_reply)
 {
     void *object = NULL;

@@ -59,6 +59,7 @@ int rl_session_connect(struct rl_connection *connection, int64_t now_ns, int64_t
     return 0;
 }
 
+/* R12: AUTH alone, and nothing before its reply. */
 int rl_session_login(struct rl_connection *connection, int64_t now_ns, int64_t deadline_ns,
                      char *why, size_t why_size)
 {

@@ -61,6 +61,7 @@ static size_t read_number(const char *bytes, size_t len, uint64_t *ret_number)
     return whole ? at + 2 : 0;
 }
 
+/* R5: A grant only if every byte is as expected. */
 size_t rl_usual_reply(const struct rl_inflight *inflight, const char *bytes, size_t len,
                       uint64_t *ret_number)
 {

@@ -73,6 +73,7 @@ static void judge_nothing(enum rl_set_reply set, struct rl_vote_reply *vote,
         *ret_why = "SET was granted, but GET shows nothing: is it sent to a replica?";
 }
 
+/* R5: A grant is +OK together with our own token. */
 bool rl_native_vote(enum rl_set_reply set, const struct rl_reply *get, const char *token,
                     size_t token_len, struct rl_vote_reply *ret_vote, const char **ret_why)
 {

@@ -249,8 +249,8 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
     rl_node_look(node, now_ns);
 }
 
-/* Holders that ask for nothing must be told that a marker is lost. For so long others must see
- * their node list, too. */
+/* R9, R17: Holders that ask for nothing must be told that a marker is lost. For so long others
+ * must see their node list, too. */
 static bool checks_by_itself(const struct rl_node *node)
 {
     const struct rl_node_settings *settings = node->settings;

@@ -110,6 +110,7 @@ static void make_own(struct rl_node *node)
                         RL_REFUSED_MAX_MS * RL_NS_PER_MS);
 }
 
+/* R7: This address was asked, and this process answered. */
 bool rl_node_met_at_address(struct rl_node *node)
 {
     const struct rl_addresses *found = found_by(node);
@@ -133,6 +134,7 @@ bool rl_node_lacks_address(const struct rl_node *node)
     return own && own->named.count > 0 && (own->named.more || lacking(node));
 }
 
+/* R7: A name votes only if each of its addresses was asked. */
 const char *rl_node_unmet_address(struct rl_node *node)
 {
     static const struct rl_address none;

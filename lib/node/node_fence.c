@@ -34,6 +34,7 @@ bool rl_node_ask_fence(struct rl_node *node, const char *what, const char *loss,
     return true;
 }
 
+/* R11: Who only looks gives no loss an id. */
 bool rl_node_look_fence(struct rl_node *node, int64_t now_ns)
 {
     return rl_node_ask_fence(node, node->settings->wanted ? "lose" : "look", "", 0, now_ns);

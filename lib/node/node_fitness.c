@@ -1,5 +1,4 @@
-/* node_fitness.c - may this master vote? INFO's reply, the identity of the server, and the
- * restart guard. */
+/* node_fitness.c - may this master vote? By INFO, the server's identity, the restart guard. */
 #include "config_auto.h"
 
 #include "node/node_met.h"
@@ -158,7 +157,7 @@ static void judge_guard(struct rl_node *node, int64_t now_ns)
              replaced || restarted ? " less than max-ttl ago" : "");
 }
 
-/* Has it kept its keys, by its marker (core/marker.h)? */
+/* R9: Has it kept its keys, by its marker (core/marker.h)? */
 static void judge_marker(struct rl_node *node, int64_t now_ns)
 {
     const struct rl_marker *marker = &node->marker;
@@ -254,7 +253,7 @@ static struct known known_of(const struct rl_node *node)
     return known;
 }
 
-/* The lists of nodes that its clients have: they were told before INFO was. */
+/* R17: The lists of nodes that its clients have: they were told before INFO was. */
 static void judge_lists(struct rl_node *node, int64_t now_ns)
 {
     const char *why_not = rl_node_lists_refusal(node);
@@ -288,6 +287,7 @@ static void enter_up(struct rl_node *node, const struct known *known, int64_t no
         snprintf(node->why, sizeof(node->why), "warning: %s", warning);
 }
 
+/* R9: A node is judged before it is UP, and so before its first vote. */
 void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const char *error,
                        int64_t now_ns)
 {
@@ -313,6 +313,7 @@ void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const
     enter_up(node, &known, now_ns);
 }
 
+/* R9: With a marker: as INFO. */
 void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *inflight,
                          const struct rl_reply *reply, const char *error, int64_t now_ns)
 {

@@ -14,6 +14,7 @@
 
 #define REQUEST_MAX 4096
 
+/* R17: A client shows its list whenever it asks for others. */
 bool rl_node_ask_lists(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
 {
     char bytes[REQUEST_MAX], mark[RL_LIST_MARK_MAX + 1];
@@ -100,6 +101,7 @@ void rl_node_take_lists(struct rl_node *node, const struct rl_inflight *inflight
     }
 }
 
+/* R17: No vote where another list, or none, was told. */
 const char *rl_node_lists_refusal(const struct rl_node *node)
 {
     if (node->lists.say == RL_LISTS_ALIKE ||
@@ -108,6 +110,7 @@ const char *rl_node_lists_refusal(const struct rl_node *node)
     return node->lists.why;
 }
 
+/* R17: With `warn` another list is told, and costs no vote. */
 const char *rl_node_lists_warning(const struct rl_node *node)
 {
     return node->lists.say == RL_LISTS_ALIKE ? NULL : node->lists.why;

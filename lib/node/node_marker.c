@@ -74,6 +74,7 @@ bool rl_node_read_marker(const struct rl_inflight *inflight,
     return true;
 }
 
+/* R9: Who only looks sets no marker, and gives no vote for want of one. */
 bool rl_node_only_looked_at(const struct rl_node *node)
 {
     return rl_guard_marks(node->settings->guard) && node->fitness == RL_GUARDED &&
@@ -89,6 +90,7 @@ void rl_node_wanted(struct rl_node *node, int64_t now_ns)
 
 const char rl_was_unmarked[] = "its marker has changed since it was read, and is read anew";
 
+/* R9: Another marker was found: no vote before it was read again. */
 void rl_node_unmarked(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns)
 {
     assert(node->settings->guard == RL_GUARD_STRICT && inflight->type == RL_REQUEST_VERB);

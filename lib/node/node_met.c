@@ -11,6 +11,7 @@ static bool unsettled(const struct rl_node *node)
     return node->met[0] && strcmp(node->met, node->sightings.last) != 0;
 }
 
+/* R7: A vote ends where another process answers at the same address. */
 void rl_node_met(struct rl_node *node, const char *run_id, int64_t sent_ns, int64_t now_ns)
 {
     const struct rl_node_events *events = node->settings->events;
@@ -30,7 +31,7 @@ void rl_node_met(struct rl_node *node, const char *run_id, int64_t sent_ns, int6
     events->changed(node->settings->owner, node, now_ns);
 }
 
-/* A new connection shows who answers now. */
+/* R7: A new connection shows who answers now. */
 void rl_node_meet_again(struct rl_node *node, int64_t now_ns)
 {
     rl_node_ask_next_address(node, now_ns);

@@ -224,7 +224,7 @@ static bool deliver_script(struct rl_slot *slot, const struct rl_inflight *infli
     return true;
 }
 
-/* One reply for one entry. False: the connection is out of step, or must be closed. */
+/* R13: One reply for one entry. False: the connection is out of step, or must be closed. */
 static bool deliver(struct rl_slot *slot, const struct rl_inflight *inflight,
                     const struct rl_reply *reply, int64_t now_ns)
 {
@@ -255,7 +255,7 @@ static struct rl_inflight take_oldest(struct rl_slot *slot)
     return oldest;
 }
 
-/* One reply. */
+/* R5: One reply. The half of a pair alone is no grant. */
 static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
 {
     struct rl_slot *slot = context;

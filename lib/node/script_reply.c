@@ -37,6 +37,7 @@ static bool read_code(const struct rl_inflight *inflight, const struct rl_reply 
     return *ret_code != RL_GRANTED || reply->count > 2;
 }
 
+/* R5, R9: Only the exact answer is a grant. Another marker is no vote. */
 bool rl_script_vote(const struct rl_inflight *inflight, const struct rl_reply *reply, bool strict,
                     struct rl_vote_reply *ret_vote)
 {

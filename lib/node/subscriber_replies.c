@@ -84,7 +84,7 @@ void rl_sub_on_bulk(void *context, const char *bytes, size_t len)
     memcpy(sub->run_id, info.run_id, sizeof(sub->run_id));
 }
 
-/* Its process lives, or lived when it answered this. */
+/* R7: Its process lives, or lived when it answered this. */
 static void tell_met(struct rl_sub *sub, const struct rl_inflight *inflight, int64_t now_ns)
 {
     if (sub->run_id[0])

@@ -1,6 +1,7 @@
--- With `fencing strict` the last of KEYS is this master's certificate (fence_join), and the last
--- of ARGV is its id, as the client knew it when its round began. Without the certificate, this
--- master's counters may be lost. With another id, what the round has from others may be.
+-- R11: With `fencing strict` the last of KEYS is this master's certificate (fence_join), and
+-- the last of ARGV is its id, as the client knew it when its round began. Without the
+-- certificate, this master's counters may be lost. With another id, what the round has from
+-- others may be.
 -- include fence/fence_text
 local strict = KEYS[#KEYS] == 'redlock:fencing'
 local last, words = #KEYS, #ARGV

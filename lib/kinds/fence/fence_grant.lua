@@ -1,5 +1,5 @@
--- Around a script that takes a lock: a grant gets a fencing token. On this master, the token is
--- above all earlier ones of the lock.
+-- R11: Around a script that takes a lock: a grant gets a fencing token. On this master, the
+-- token is above all earlier ones of the lock.
 -- The last arguments are:
 --   the number of counters, which are the last KEYS
 --   the token that the client proposes, which is its clock and some time more, in us

@@ -1,5 +1,5 @@
--- Does this master still have the fencing counters that it had? With `fencing strict` its
--- certificate KEYS[1] says so: "word id base greatest run-id replication-id".
+-- R9, R11: Does this master still have the fencing counters that it had? With `fencing strict`
+-- its certificate KEYS[1] says so: "word id base greatest run-id replication-id".
 --   word      certified; else why it is not: missing, foreign, restarted or resynced
 --   id        what clients show with a request; of a loss, the loss's own
 --   base      its next tokens are above this one

@@ -1,5 +1,5 @@
--- Around a script that extends a lock, or takes it again: while the lock is ours, its counters
--- are raised to its fencing token.
+-- R11: Around a script that extends a lock, or takes it again: while the lock is ours, its
+-- counters are raised to its fencing token.
 -- The last arguments are:
 --   the number of counters, which are the last KEYS
 --   the token

@@ -1,5 +1,5 @@
--- What a certificate's text says: word, id, base, greatest, and the server's ids. Nothing, if it
--- is not of the shape that fence_join writes, and clients read.
+-- R11: What a certificate's text says: word, id, base, greatest, and the server's ids. Nothing,
+-- if it is not of the shape that fence_join writes, and clients read.
 local function certificate(text)
   local word, id, base, greatest, server = string.match(type(text) == 'string' and text or '',
     '^(%l+) ([%da-f]+) (%d+) (%d+) (%w+ %w*)$')

@@ -1,6 +1,6 @@
--- Which node lists do the clients of this server have? The hash KEYS[1] has a field for each
--- list, which is its mark, as "n5-ttl30000-drift10000-guard-1f2e3d4c". Its value is this
--- server's time, in ms, at which a client last showed it.
+-- R9, R17: Which node lists do the clients of this server have? The hash KEYS[1] has a field
+-- for each list, which is its mark, as "n5-ttl30000-drift10000-guard-1f2e3d4c". Its value is
+-- this server's time, in ms, at which a client last showed it.
 -- ARGV[1] is a nonce, ARGV[2] the mark of the asker. A mark is alive for the max-ttl that it
 -- tells, of 7 days at the most, and ARGV[3] ms: for so long its clients may hold locks. Others are
 -- deleted. A later version may write anything behind the max-ttl, of letters, digits and dashes,

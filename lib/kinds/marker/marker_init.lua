@@ -1,6 +1,6 @@
--- Say that this server is new: set its marker KEYS[1] without a quarantine, if nothing stands
--- here. Whatever stands could be what is left of locks. What clients say of themselves and of
--- their lists (KEYS[3], KEYS[4]) is none of that.
+-- R9: Say that this server is new: set its marker KEYS[1] without a quarantine, if nothing
+-- stands here. Whatever stands could be what is left of locks. What clients say of themselves
+-- and of their lists (KEYS[3], KEYS[4]) is none of that.
 -- ARGV[1] is a nonce, ARGV[2] the number of the database. With ARGV[3], `replace`, somebody
 -- says that the server before has answered nobody for the longest lease. Then a quarantine with
 -- an end is over; clients have set it since.

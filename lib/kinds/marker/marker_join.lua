@@ -1,4 +1,4 @@
--- Does this server still have the keys that it had? The marker KEYS[1] says whose keys they
+-- R9: Does this server still have the keys that it had? The marker KEYS[1] says whose keys they
 -- are. Without one, or with another one, nobody knows what was lost: a new marker is set, and
 -- the quarantine KEYS[2] for ARGV[3] ms. Its value is this server's time of its beginning.
 -- ARGV[2] is the number of the database. The server names itself, because a proxy may send this

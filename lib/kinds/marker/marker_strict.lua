@@ -1,6 +1,6 @@
--- Before every script that takes or keeps a lock, with `guard strict`: has this server still the
--- keys that it had when the client read its marker? The last argument is that marker. It is gone
--- before the script begins, which thus finds the arguments that it knows.
+-- R9: Before every script that takes or keeps a lock, with `guard strict`: has this server
+-- still the keys that it had when the client read its marker? The last argument is that marker.
+-- It is gone before the script begins, which thus finds the arguments that it knows.
 -- The marker names the replication id. A copy of the marker, on a replica that was promoted or
 -- in another process, stands beside another id.
 -- Returns {nonce, 4} if the keys may be others, or a quarantine stands.

@@ -1,5 +1,5 @@
--- As plain_extend, but a free lock is taken. A majority has just confirmed the lock, and this
--- master lost or never had its key.
+-- R8: As plain_extend, but a free lock is taken. A majority has just confirmed the lock, and
+-- this master lost or never had its key.
 -- Returns the nonce, or {nonce, 0} if another has it.
 -- include shared/foreign_data
 -- include shared/holder_text
