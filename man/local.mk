@@ -1,7 +1,7 @@
 # local.mk - the manual.
 
 dist_man_MANS = %D%/redlock-bench.1 %D%/redlock-chaos.1 %D%/redlock-cluster.1 %D%/redlock.1 \
-	%D%/redlock.3 %D%/redlock_detach.3 %D%/redlock_extend.3 %D%/redlock_fd.3 %D%/redlock_get_hold.3 \
+	%D%/redlock.3 %D%/redlock.hpp.3 %D%/redlock_detach.3 %D%/redlock_extend.3 %D%/redlock_fd.3 %D%/redlock_get_hold.3 \
 	%D%/redlock_inspect.3 %D%/redlock_open.3 %D%/redlock_release.3 %D%/redlock_try.3 \
 	%D%/redlock_try_names.3 %D%/redlock_try_multi.3 %D%/redlock_try_async.3 \
 	%D%/redlock_validity_ms.3 %D%/redlock.conf.5 %D%/redlock.7 %D%/redlock-scripts.7

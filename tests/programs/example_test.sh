@@ -147,19 +147,17 @@ cp "$srcdir/tests/programs/example_readme.c" "$work/parts.c"
 check 'the other examples of the guide compile' compile parts "$work/parts.c"
 compile_cxx() {
     # shellcheck disable=SC2046,SC2086 # words are wanted
-    c++ -std=c++14 -Wall -Wextra -Werror $instrument -c -o "$work/guide.o" "$work/guide.cc" \
+    c++ -std=c++17 -Wall -Wextra -Werror $instrument -c -o "$work/guide.o" "$work/guide.cc" \
         $(pkg-config --cflags redlock) >"$work/out" 2>&1
 }
 block cpp "$guide" >"$work/guide.cc"
-check 'the guide has an example in C++' grep -q unique_ptr "$work/guide.cc"
+check 'the guide has an example in C++' grep -q redlock.hpp "$work/guide.cc"
 cat >>"$work/guide.cc" <<'END'
-#include <mutex>
 using namespace std; /* no name of the example is one of these */
-int use(redlock *client, char *name);
-int use(redlock *client, char *name)
+int main()
 {
-    scoped_redlock lock, *ret_lock = &lock;
-    return try_redlock(client, name, ret_lock);
+    redlock::client client{"five/redlock.conf"};
+    return work_on(client, "orders:42");
 }
 END
 ! command -v c++ >/dev/null || check 'and it compiles' compile_cxx

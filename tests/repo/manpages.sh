@@ -101,6 +101,12 @@ same 'every function that a page names is exported' /dev/null "$work/unknown"
 check 'prototypes are those of redlock.h' \
     $cc -std=c11 -Wall -Wextra -Werror -I"$root/include" -c -o "$work/o.o" "$work/prototypes.c"
 
+# ---- the calls of C++ ----
+
+sed -n 's/^REDLOCK_API .*[ *]\(redlock_[a-z_]*\)(.*/\1/p' "$header" | grep -v '_n$' | sort >"$work/calls"
+sed -n 's/^\.It Fn \(redlock_[a-z_]*\) Ta .*/\1/p' "$root/man/redlock.hpp.3" | sort >"$work/told"
+same 'redlock.hpp(3) has a row for every call of C' "$work/calls" "$work/told"
+
 # ---- structs and errors ----
 
 # Declarations without comments and needless blanks.
@@ -131,6 +137,11 @@ for page in "$root"/man/*.3; do
     for example in "$work"/example.*.c; do
         [ -f "$example" ] || { fail "${page##*/} has no example"; continue; }
         examples=$((examples + 1))
+        if [ "${page##*/}" = redlock.hpp.3 ]; then
+            ! command -v c++ >/dev/null || check 'redlock.hpp.3: its example compiles' c++ \
+                -std=c++17 -x c++ -Wall -Wextra -Werror -I"$root/include" -fsyntax-only "$example"
+            continue
+        fi
         {
             for h in ctype signal stdatomic stdbool stdint stdio stdlib string time redlock; do
                 echo "#include <$h.h>"
