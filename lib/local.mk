@@ -33,7 +33,7 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/certify.c %D%/core/cer
 	%D%/core/identity.c %D%/core/identity.h %D%/core/marker.c %D%/core/marker.h \
 	%D%/core/outcome.c %D%/core/outcome.h %D%/core/presence.c %D%/core/presence.h %D%/core/quorum.c %D%/core/quorum.h \
 	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
-	%D%/core/reconnect.h %D%/core/refusal.c %D%/core/refusal.h %D%/core/server_info.c %D%/core/server_info.h \
+	%D%/core/reconnect.h %D%/core/refusal.c %D%/core/refusal.h %D%/core/server_info.c %D%/core/server_info.h %D%/core/trust.c %D%/core/trust.h \
 	%D%/core/validity.c %D%/core/validity.h %D%/core/verb.h \
 	%D%/core/waking.c %D%/core/waking.h %D%/core/waking_refusals.c
 lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \

@@ -55,7 +55,7 @@ enum rl_setting {
 /* The restart guard: by what a master proves that it still has its keys. */
 enum rl_guard {
     RL_GUARD_OFF,
-    RL_GUARD_ON,    /* its uptime, or how long this client has known it (server_info.h) */
+    RL_GUARD_ON,    /* its uptime, or how long this client has known it (trust.h) */
     RL_GUARD_MARKER, /* its marker (marker.h) */
     RL_GUARD_STRICT  /* its marker, in each script that takes or keeps a lock, too */
 };

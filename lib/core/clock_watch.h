@@ -70,7 +70,7 @@ struct rl_clock_wall {
 };
 
 /* Compare a reading with what is kept of the same server. A client whose own clock went back
- * begins anew, and so does another server. `window_ns` as in server_info.h. */
+ * begins anew, and so does another server. `window_ns` as in trust.h. */
 enum rl_clock_says rl_clock_watch_learn(struct rl_clock_watch *watch,
                                         const struct rl_clock_reading *reading,
                                         double drift_factor, int64_t window_ns);

@@ -47,7 +47,7 @@ static inline bool rl_marker_gone(const struct rl_marker *marker, int64_t sent_n
 }
 
 /* Learn what was read. `run_id` is what INFO named on the same connection; `window_ns` as in
- * server_info.h. */
+ * trust.h. */
 enum rl_marker_says rl_marker_learn(struct rl_marker *marker,
                                     const struct rl_marker_reading *reading, const char *run_id,
                                     int64_t window_ns, int64_t now_ns);

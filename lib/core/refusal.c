@@ -7,9 +7,10 @@
 #include <string.h>
 #include <sysexits.h>
 
-#define PASSES(words, remedy) {words, RL_REFUSAL_PASSES, EX_UNAVAILABLE, remedy}
-#define LASTS(words, remedy) {words, RL_REFUSAL_LASTS, EX_UNAVAILABLE, remedy}
-#define HERE(words, remedy) {words, RL_REFUSAL_PASSES, EX_OSERR, remedy}
+#define PASSES(words, remedy) WAITS(words, RL_WAIT_ASKED, remedy)
+#define WAITS(words, wait, remedy) {words, RL_REFUSAL_PASSES, EX_UNAVAILABLE, remedy, wait}
+#define LASTS(words, remedy) {words, RL_REFUSAL_LASTS, EX_UNAVAILABLE, remedy, RL_WAIT_ASKED}
+#define HERE(words, remedy) {words, RL_REFUSAL_PASSES, EX_OSERR, remedy, RL_WAIT_ASKED}
 
 #define LOGIN "give the user and the password of this master in the node list"
 #define RIGHTS "allow the user what redlock(7) lists under permissions"
@@ -89,7 +90,8 @@ static const struct rl_refusal rows[] = {
           "set maxmemory-policy noeviction there, and restart it: the guard waits "
           "for the locks that it may have evicted"),
     LASTS("names no run_id", NO_PROXY),
-    LASTS("two servers answer", "leave one of them at that address, and restart that one then"),
+    {"two servers answer", RL_REFUSAL_LASTS, EX_UNAVAILABLE,
+     "leave one of them at that address, and restart that one then", RL_WAIT_SEEN},
     LASTS("another program's", ANOTHERS),
     LASTS("is no list of nodes", ANOTHERS),
     LASTS("can't be compared (WRONGTYPE", "see whose key redlock:lists is, and give one of both "
@@ -97,8 +99,11 @@ static const struct rl_refusal rows[] = {
     PASSES("another address of its name", ONE_ADDRESS),
     LASTS("its name has more than", ONE_ADDRESS),
     PASSES("loading its data set", "it votes once it has loaded its keys"),
-    PASSES("tells no uptime",
-           "stop that server, set its machine's clock right, start it again"),
+    WAITS("tells no uptime", RL_WAIT_SEEN,
+          "stop that server, set its machine's clock right, start it again"),
+    WAITS("restarted less than max-ttl ago", RL_WAIT_UPTIME, NULL),
+    WAITS("was a replica or loaded its keys anew less", RL_WAIT_SEEN, NULL),
+    WAITS("taken the place of another server less", RL_WAIT_SEEN, NULL),
     LASTS("the same server as", "name each master once"),
     LASTS("(PUBLISH)", "allow the user PUBLISH and the channels redlock:wake:*, or is PUBLISH "
                        "renamed there?"),
@@ -206,6 +211,7 @@ static const struct rl_refusal rows[] = {
     /* Places: what was wrong there is not known. */
     LASTS("authentication", "check the user and the password of this master in the node list"),
     LASTS("ertificate", CERTIFICATE),
+    WAITS("quarantined", RL_WAIT_QUARANTINE, NULL), /* its reasons have many words */
 };
 
 const struct rl_refusal *rl_refusals(size_t *ret_count)
@@ -233,6 +239,12 @@ const char *rl_refusal_own_remedy(const char *text)
             return at;
     }
     return NULL;
+}
+
+const char *rl_refusal_remedy(const char *text)
+{
+    const struct rl_refusal *refusal = rl_refusal_own_remedy(text) ? NULL : rl_refusal_of(text);
+    return refusal ? refusal->remedy : NULL;
 }
 
 bool rl_refusal_lasts(const char *text)

@@ -5,7 +5,6 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "core/validity.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -170,30 +169,4 @@ const char *rl_info_refusal(const struct rl_info *info)
                "so "
                "it takes no locks: set that to 0";
     return NULL;
-}
-
-/* R9: The longest lease, by the slowest clock. */
-int64_t rl_guard_window_ns(int64_t max_ttl_ns, double drift_factor)
-{
-    assert(max_ttl_ns > 0);
-    assert(max_ttl_ns <= RL_TTL_LIMIT_MS * RL_NS_PER_MS);
-    return max_ttl_ns + rl_clock_drift_ns(max_ttl_ns, drift_factor);
-}
-
-/* R9: Until every lease of the former server is over. */
-int64_t rl_guard_wait_ns(int64_t window_ns, int64_t uptime_s, int64_t seen_ns)
-{
-    assert(window_ns > 0 && seen_ns >= 0);
-    if (seen_ns >= window_ns)
-        return 0;
-    int64_t wait_ns = window_ns - seen_ns;
-    if (uptime_s < 0)
-        return wait_ns;
-    /* Whole seconds, rounded up: ceil(window). */
-    int64_t window_s = (window_ns + RL_NS_PER_S - 1) / RL_NS_PER_S;
-    if (uptime_s - 1 >= window_s)
-        return 0;
-    int64_t by_uptime_ns = (window_s - (uptime_s - 1)) * RL_NS_PER_S;
-    assert(by_uptime_ns > 0 && wait_ns > 0); /* else it may vote */
-    return by_uptime_ns < wait_ns ? by_uptime_ns : wait_ns;
 }

@@ -1,12 +1,4 @@
-/* server_info.h - INFO's reply, and whether the master may vote by it. Core: pure.
- *
- * The restart guard: a master that came back without its keys casts no vote until max-ttl has
- * passed since its restart. By then every lease that could rest on a lost key has expired. It
- * votes iff it has been up for long enough, or if this client has seen the same process
- * (run_id) for long enough. The process must not have been a replica in that time, which has its master's keys,
- * nor loading other keys. A second less would be unsafe, and INFO may report up to a second too
- * much uptime, hence the - 1.
- */
+/* server_info.h - INFO's reply, read. What follows for the master's vote: trust.h. Core: pure. */
 #ifndef RL_SERVER_INFO_H
 #define RL_SERVER_INFO_H
 
@@ -49,12 +41,5 @@ const char *rl_info_unfit(const struct rl_info *info);
 /* Why the server refuses locks now, or may do so: its error, and what would be right. NULL: it
  * does not. A static text. */
 const char *rl_info_refusal(const struct rl_info *info);
-
-/* How long a vote is withheld after a restart: max_ttl * (1 + drift_factor). */
-int64_t rl_guard_window_ns(int64_t max_ttl_ns, double drift_factor);
-
-/* 0: it may vote. Else the time from now after which it is worth asking again.
- * `seen_ns` is how long this client has known the run_id (0: from now on). */
-int64_t rl_guard_wait_ns(int64_t window_ns, int64_t uptime_s, int64_t seen_ns);
 
 #endif

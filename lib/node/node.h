@@ -4,7 +4,7 @@
  * Its modes are drawn in docs/ARCHITECTURE.md.
  *
  * AUTH is sent alone and answered before anything follows. GREETING selects the database, names
- * the connection and sends INFO: without INFO's reply the node must not vote (server_info.h).
+ * the connection and sends INFO: without INFO's reply the node must not vote (trust.h).
  *
  * A node has two link slots. One is the current one. If its oldest request stays unanswered
  * for much longer than a reply takes, the link drains and the other slot connects anew. That
@@ -25,6 +25,7 @@
 #include "core/presence.h"
 #include "core/reconnect.h"
 #include "core/sightings.h"
+#include "core/trust.h"
 #include "net/tls.h"
 #include "net/connection.h"
 #include "node/node_addresses.h"
@@ -32,9 +33,6 @@
 #include "node/node_lists.h"
 
 enum rl_mode { RL_DOWN, RL_CONNECTING, RL_AUTH, RL_GREETING, RL_UP };
-
-/* May its server vote? */
-enum rl_fitness { RL_FIT, RL_GUARDED, RL_UNFIT };
 
 struct rl_node;
 
@@ -156,7 +154,7 @@ struct rl_node {
     bool unteachable;
     uint64_t apart, same; /* nodes that are other servers, or this one */
     int64_t replaced_ns;  /* when this client last saw the keys replaced; 0: never */
-    const char *replaced_how;
+    enum rl_cause replaced; /* how: WAS_REPLICA, TOOK_PLACE */
     int64_t ask_info_ns; /* when to send INFO again; INT64_MAX: in flight, or no need */
     int64_t judged_ns;   /* when its fitness was judged last */
     bool asked_late;     /* INFO was sent late, because nobody polled: await its reply */
@@ -271,9 +269,6 @@ bool rl_node_unsent(const struct rl_node *node);
 
 /* ---- between node*.c only ------------------------------------------------------------- */
 
-/* How often a node that answers but can't vote gets INFO again. */
-#define RL_ASK_AGAIN_NS RL_NS_PER_S
-
 static inline struct rl_connection *rl_node_connection(struct rl_node *node)
 {
     return &node->slot[node->current].connection;
@@ -335,14 +330,16 @@ const char *rl_node_clock_why(const struct rl_node *node, int64_t now_ns);
 /* The server refuses requests: it must not vote, whatever INFO said. */
 void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns);
 
+/* The node is GREETING or UP, and has no vote for that reason, until INFO is told again. */
+void rl_node_found(struct rl_node *node, enum rl_cause cause, int64_t now_ns);
+
 /* The server's keys were replaced: earlier grants are lost, or elsewhere, and the uptime does
- * not show that. `how` is a static text: "was a replica". */
-void rl_node_replaced(struct rl_node *node, const char *how, int64_t now_ns);
-extern const char rl_was_replica[];
+ * not show that. */
+void rl_node_replaced(struct rl_node *node, enum rl_cause how, int64_t now_ns);
+
 /* A strict script found that the marker is not the one which was read: the node votes when it
  * was read again, if ever. The vote of that script has failed. */
 void rl_node_unmarked(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns);
-extern const char rl_was_unmarked[];
 
 /* node_replies.c: read replies and deliver them. */
 void rl_node_read(struct rl_slot *slot);

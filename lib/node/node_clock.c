@@ -42,16 +42,6 @@ static void describe(const struct rl_clock_watch *watch, char *ret_text, size_t 
     }
 }
 
-/* INFO's uptime is by a clock that was set forward: without this, the restart guard would be
- * over too soon. */
-static void correct_uptime(struct rl_info *info, int64_t ahead_ns)
-{
-    int64_t ahead_s = ahead_ns / RL_NS_PER_S + (ahead_ns % RL_NS_PER_S != 0);
-    assert(ahead_ns >= 0);
-    if (info->uptime_s >= 0)
-        info->uptime_s = rl_later_ns(info->uptime_s - ahead_s, 0);
-}
-
 void rl_node_watch_clock(struct rl_node *node, int64_t sent_ns, int64_t now_ns)
 {
     const struct rl_node_settings *settings = node->settings;
@@ -67,7 +57,7 @@ void rl_node_watch_clock(struct rl_node *node, int64_t sent_ns, int64_t now_ns)
     enum rl_clock_says before = watch->last;
     enum rl_clock_says says = rl_clock_watch_learn(watch, &reading, settings->drift_factor,
                                                    settings->guard_window_ns);
-    correct_uptime(&node->info, watch->ahead_ns);
+    node->info.uptime_s = rl_trust_uptime_s(node->info.uptime_s, watch->ahead_ns);
     if (says == RL_CLOCK_FINE)
         return;
     describe(watch, node->clock_why, sizeof(node->clock_why));

@@ -4,11 +4,9 @@
 #include "node/node.h"
 
 #include "base/prng.h"
-#include "base/times.h"
 #include "kinds/marker.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #define REQUEST_MAX 4096
@@ -88,8 +86,6 @@ void rl_node_wanted(struct rl_node *node, int64_t now_ns)
         node->ask_info_ns = now_ns;
 }
 
-const char rl_was_unmarked[] = "its marker has changed since it was read, and is read anew";
-
 /* R9: Another marker was found: no vote before it was read again. */
 void rl_node_unmarked(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns)
 {
@@ -97,9 +93,8 @@ void rl_node_unmarked(struct rl_node *node, const struct rl_inflight *inflight, 
     if (node->mode != RL_UP || node->fitness != RL_FIT ||
         !rl_marker_gone(&node->marker, inflight->sent_ns))
         return;
-    node->fitness = RL_GUARDED;
-    node->guard_until_ns = now_ns;
-    snprintf(node->why, sizeof(node->why), "%s", rl_was_unmarked);
-    if (node->ask_info_ns < INT64_MAX) /* else it is being read */
-        node->ask_info_ns = now_ns;
+    bool being_read = node->ask_info_ns == INT64_MAX;
+    rl_node_found(node, RL_CAUSE_UNMARKED, now_ns);
+    if (being_read)
+        node->ask_info_ns = INT64_MAX;
 }

@@ -23,10 +23,10 @@ void rl_node_met(struct rl_node *node, const char *run_id, int64_t sent_ns, int6
     if (!two || doubted)
         return;
     events->log(node->settings->owner, REDLOCK_LOG_ERROR, "%s: %s", node->config->label,
-                rl_two_servers);
+                rl_trust_words(RL_CAUSE_TWO_SERVERS));
     if (node->mode != RL_UP)
         return;
-    rl_node_doubt(node, now_ns);
+    rl_node_found(node, RL_CAUSE_TWO_SERVERS, now_ns);
     events->voided(node->settings->owner, node, now_ns);
     events->changed(node->settings->owner, node, now_ns);
 }

@@ -26,8 +26,4 @@ static inline bool rl_node_may_be_two(const struct rl_node *node, int64_t now_ns
 }
 void rl_node_meet_again(struct rl_node *node, int64_t now_ns);
 
-/* node_fitness.c: it is GREETING or UP, and has no vote for that reason. */
-void rl_node_doubt(struct rl_node *node, int64_t now_ns);
-extern const char rl_two_servers[];
-
 #endif

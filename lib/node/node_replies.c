@@ -112,7 +112,7 @@ static bool deliver_error(struct rl_slot *slot, const struct rl_inflight *inflig
     if (!ends_connection(reply))
         return true;
     if (!rl_error_is(reply, "NOAUTH"))
-        rl_node_replaced(node, rl_was_replica, now_ns);
+        rl_node_replaced(node, RL_CAUSE_WAS_REPLICA, now_ns);
     set_why(&slot->connection, text);
     return false;
 }

@@ -124,8 +124,7 @@ const char *rl_node_why(struct rl_node *node, int64_t now_ns)
     case RL_STANDING_CONNECTING:
         return node->why[0] ? node->why : "connecting";
     case RL_STANDING_DUPLICATE:
-        return node->duplicate_proven ? "the same server as an earlier node of the list"
-                                      : "has another node's run_id, and may be the same server";
+        return rl_trust_words(node->duplicate_proven ? RL_CAUSE_TWIN : RL_CAUSE_MAYBE_TWIN);
     case RL_STANDING_STALLED:
         return "does not answer";
     case RL_STANDING_SATURATED:

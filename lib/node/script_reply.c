@@ -44,7 +44,7 @@ bool rl_script_vote(const struct rl_inflight *inflight, const struct rl_reply *r
     if (!read_code(inflight, reply, &ret_vote->answer.code))
         return false;
     if (ret_vote->answer.code == RL_REPLY_UNMARKED) {
-        ret_vote->why = rl_was_unmarked;
+        ret_vote->why = rl_trust_words(RL_CAUSE_UNMARKED);
         return strict && rl_verb_takes(inflight->verb) && reply->count == 2;
     }
     ret_vote->answer.granted = ret_vote->answer.code == RL_GRANTED;

@@ -1,19 +1,14 @@
 /* tags: valgrind */
-/* test_server_info.c - what INFO tells, and the restart guard: its exact edge, why a second
- * less is a hole, and that waiting as long as it says is enough. */
+/* test_server_info.c - what INFO tells. */
 #include "config_auto.h"
 
 #include "core/server_info.h"
 #include "base/limits.h"
-#include "base/prng.h"
 #include "suite.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define S RL_NS_PER_S
 
 /* ---- the text -------------------------------------------------------------------------- */
 
@@ -269,114 +264,3 @@ TEST(text, numbers_are_digits, .rows = ROWS(numbers))
     int64_t expected = numbers[_i].number < 0 ? 0 : numbers[_i].number;
     ck_assert_int_eq(parse_text(text).maxmemory, expected);
 }
-
-/* ---- the restart guard ----------------------------------------------------------------- */
-
-TEST(guard, window_is_max_ttl_and_its_drift)
-{
-    ck_assert_int_eq(rl_guard_window_ns(30 * S, 0.0), 30 * S + 1);
-    ck_assert_int_eq(rl_guard_window_ns(30 * S, 0.01), 30 * S + S * 3 / 10 + 1);
-    ck_assert_int_gt(rl_guard_window_ns(RL_TTL_LIMIT_MS * RL_NS_PER_MS, 0.999),
-                     RL_TTL_LIMIT_MS * RL_NS_PER_MS);
-}
-
-static const struct {
-    int64_t window_ns, uptime_s, seen_ns, wait_ns;
-} edges[] = {
-    /* by uptime: uptime - 1 >= ceil(window) */
-    {30 * S, 31, 0, 0},
-    {30 * S, 30, 0, S}, /* a second less */
-    {30 * S, 0, 0, 30 * S},
-    {30 * S, 1, 0, 30 * S},
-    {30 * S, 2, 0, 29 * S},
-    {30 * S + 1, 31, 0, S}, /* a nanosecond over is a second more */
-    {30 * S + 1, 32, 0, 0},
-    {30 * S - 1, 31, 0, 0},
-    {1, 1, 0, 1},
-    {1, 2, 0, 0},
-    {30 * S, INT64_C(999999999999999999), 0, 0},
-    /* by what this client has seen itself: to the nanosecond */
-    {30 * S, 0, 30 * S, 0},
-    {30 * S, 0, 30 * S - 1, 1},
-    {30 * S, -1, 30 * S, 0},
-    {30 * S, -1, 30 * S - 1, 1},
-    {30 * S, -1, 0, 30 * S}, /* uptime not told */
-    {30 * S, 5, 29 * S, S},
-    /* whichever comes first */
-    {30 * S, 30, 10 * S, S},
-    {30 * S, 20, 25 * S, 5 * S},
-};
-
-TEST(guard, exact_edges, .rows = ROWS(edges))
-{
-    int64_t wait = rl_guard_wait_ns(edges[_i].window_ns, edges[_i].uptime_s, edges[_i].seen_ns);
-    ck_assert_int_eq(wait, edges[_i].wait_ns);
-}
-
-/* The uptime that a server reports is a difference of two truncated clocks: up to a second
- * more than the truth, or less. Whatever it reports, a vote means that it has been up for
- * the whole window; and a guard one second laxer would let through one that was not. */
-TEST(guard, second_less_is_hole)
-{
-    struct rl_prng prng;
-    bool hole = false;
-    rl_prng_seed(&prng, 11);
-    for (int i = 0; i < 400000; i++) {
-        int64_t max_ttl = (int64_t)(1 + rl_prng_below(&prng, 40)) * S / 4;
-        int64_t window = rl_guard_window_ns(max_ttl, 0.01);
-        int64_t began = (int64_t)rl_prng_below(&prng, 100 * (uint64_t)S);
-        int64_t up = window - 2 * S + (int64_t)rl_prng_below(&prng, 4 * (uint64_t)S);
-        if (up < 0)
-            continue;
-        int64_t reported = (began + up) / S - began / S;
-        if (rl_guard_wait_ns(window, reported, 0) == 0)
-            ck_assert_int_ge(up, window);
-        hole |= rl_guard_wait_ns(window, reported + 1, 0) == 0 && up < window;
-    }
-    ck_assert(hole);
-}
-
-/* Asking again after the time that was named finds a vote; a nanosecond before, none. */
-TEST(guard, wait_is_enough_and_not_too_long)
-{
-    struct rl_prng prng;
-    rl_prng_seed(&prng, 12);
-    for (int i = 0; i < 200000; i++) {
-        int64_t window = 1 + (int64_t)rl_prng_below(&prng, 60 * (uint64_t)S);
-        int64_t uptime = (int64_t)rl_prng_below(&prng, 70) - 1;
-        int64_t seen = (int64_t)rl_prng_below(&prng, 70 * (uint64_t)S);
-        int64_t wait = rl_guard_wait_ns(window, uptime, seen);
-        if (wait == 0)
-            continue;
-        int64_t later = uptime < 0 ? -1 : uptime + wait / S;
-        ck_assert_int_eq(rl_guard_wait_ns(window, later, seen + wait), 0);
-        if (wait > 1)
-            ck_assert_int_ne(rl_guard_wait_ns(window, later - (later > 0), seen + wait - 1), 0);
-    }
-}
-
-TEST(guard, window_of_nothing, .signal = SIGABRT)
-{
-    rl_guard_wait_ns(0, 5, 0);
-}
-
-TEST(guard, run_that_was_seen_before_now, .signal = SIGABRT)
-{
-    rl_guard_wait_ns(S, 5, -1);
-}
-
-TEST(guard, window_for_no_ttl, .signal = SIGABRT)
-{
-    rl_guard_window_ns(0, 0.01);
-}
-
-TEST(guard, window_with_drift_of_everything, .signal = SIGABRT)
-{
-    rl_guard_window_ns(S, 1.0);
-}
-
-TEST(guard, window_with_negative_drift, .signal = SIGABRT)
-{
-    rl_guard_window_ns(S, -0.5);
-}
-

@@ -9,7 +9,7 @@
 #include "base/duration.h"
 #include "fuzz.h"
 #include "kinds/handle_text.h"
-#include "core/server_info.h"
+#include "core/trust.h"
 
 #include <string.h>
 

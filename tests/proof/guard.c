@@ -1,7 +1,7 @@
 /* guard.c - how long the restart guard withholds a vote, and that this is long enough. */
 #include "drift.h"
 
-#include "core/server_info.h"
+#include "core/trust.h"
 
 /*@ requires 0 < max_ttl_ns && time(max_ttl_ns) && factor(drift_factor);
     assigns \nothing;
@@ -23,4 +23,4 @@ int64_t rl_guard_window_ns(int64_t max_ttl_ns, double drift_factor);
 */
 int64_t rl_guard_wait_ns(int64_t window_ns, int64_t uptime_s, int64_t seen_ns);
 
-#include "core/server_info.c"
+#include "core/trust.c"

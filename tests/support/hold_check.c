@@ -3,7 +3,7 @@
 
 #include "hold_world.h"
 
-#include "core/server_info.h"
+#include "core/trust.h"
 
 /* Every outcome comes once, in its time, and never with one that excludes it. */
 void check_did(struct world *world, struct attempt *attempt, unsigned did)

@@ -3,7 +3,7 @@
 
 #include "hold_world.h"
 
-#include "core/server_info.h"
+#include "core/trust.h"
 
 #include <string.h>
 

@@ -97,7 +97,8 @@ static bool may_vote_soon(const redlock_report *report)
     unsigned guarded = 0, lost = 0;
     for (unsigned i = 0; i < report->node_count; i++) {
         const redlock_node_vote *vote = &report->node[i];
-        if (strstr(vote->text, "restart guard") || strstr(vote->text, "quarantined"))
+        const struct rl_refusal *refusal = rl_refusal_of(vote->text);
+        if (refusal && refusal->wait != RL_WAIT_ASKED && refusal->class == RL_REFUSAL_PASSES)
             guarded++;
         else
             lost += vote->vote == REDLOCK_VOTE_FAILED ||
@@ -164,15 +165,14 @@ static void say_no_quorum(const struct cli *cli, const char *name, const redlock
                           const char *then)
 {
     const redlock_node_vote *why = first_failure(report);
-    bool told = !why || rl_refusal_own_remedy(why->text);
-    const struct rl_refusal *refusal = told ? NULL : rl_refusal_of(why->text);
+    const char *remedy = why ? rl_refusal_remedy(why->text) : NULL;
     cli_say(cli,
             "%s was not acquired: no quorum, %u of %u masters failed%s and %u are needed%s"
             "%s%s%s%s%s%s%s",
             name, report->failed + not_asked(report), report->nodes,
             not_asked(report) > 0 ? " or are not connected yet," : "", report->needed,
             why ? " (" : "", why ? why->node : "", why ? ": " : "", why ? why->text : "",
-            why ? ")" : "", refusal ? ": " : "", refusal ? refusal->remedy : "", then);
+            why ? ")" : "", remedy ? ": " : "", remedy ? remedy : "", then);
 }
 
 /* The name has another kind of lock, or other data: say what was wanted, and what is there. */

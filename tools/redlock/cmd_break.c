@@ -78,10 +78,10 @@ struct reason {
 /* What needs a person stands where the first reason was. */
 static void take_reason(struct reason *reason, const char *node, const char *why)
 {
-    const struct rl_refusal *refusal = rl_refusal_own_remedy(why) ? NULL : rl_refusal_of(why);
-    if (*why && (!*reason->text || (refusal && refusal->class == RL_REFUSAL_LASTS)))
+    const char *remedy = rl_refusal_remedy(why);
+    if (*why && (!*reason->text || (remedy && rl_refusal_lasts(why))))
         snprintf(reason->text, sizeof(reason->text), " (%.240s: %s)%s%s", node, why,
-                 refusal ? ": " : "", refusal ? refusal->remedy : "");
+                 remedy ? ": " : "", remedy ? remedy : "");
 }
 
 static struct reason why_unread(const struct cli_info *info)

@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "core/refusal.h"
-#include "core/server_info.h"
+#include "core/trust.h"
 #include "redlock/cli.h"
 
 #include <string.h>
@@ -22,14 +22,10 @@ static void set(struct status_check *check, const char *name, enum status_result
     struct cli_text shown = cli_text(reason, strnlen(reason, size));
     _Static_assert(sizeof(shown.text) <= sizeof(check->reason), "reason");
     memcpy(check->reason, shown.text, sizeof(shown.text));
-    const struct rl_refusal *refusal = rl_refusal_of(check->reason);
     const char *own = rl_refusal_own_remedy(check->reason);
-    if (own) {
+    check->remedy = own ? own + 2 : rl_refusal_remedy(check->reason);
+    if (own)
         check->reason[own - check->reason] = '\0';
-        check->remedy = own + 2;
-    } else if (refusal) {
-        check->remedy = refusal->remedy;
-    }
 }
 
 static void check_connection(const redlock_node_status *node, struct status_check *check)

@@ -6,7 +6,7 @@
 #include "chaos/place/prepare.h"
 
 #include "base/clock.h"
-#include "core/server_info.h"
+#include "core/trust.h"
 #include "base/limits.h"
 
 #include <string.h>
