@@ -76,6 +76,13 @@ EXTRA_%C%_programs_test_cli_two_servers_DEPENDENCIES = bin/redlock %D%/support/t
 EXTRA_%C%_programs_test_cli_blind_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_others_keys_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_replay_DEPENDENCIES = bin/redlock
+EXTRA_%C%_programs_test_cli_json_DEPENDENCIES = bin/redlock %D%/support/undecided
+
+# redlock(1) whose tries end undecided.
+EXTRA_PROGRAMS = %D%/support/undecided
+%C%_support_undecided_SOURCES = %D%/support/undecided.c
+%C%_support_undecided_LDFLAGS = -Wl,--wrap=redlock_try
+%C%_support_undecided_LDADD = $(bin_redlock_OBJECTS) $(bin_redlock_LDADD)
 EXTRA_%C%_programs_test_run_lists_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_service_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_lists_DEPENDENCIES = bin/redlock

@@ -117,4 +117,27 @@ TEST(json, no_quorum_is_object_with_each_masters_word)
     expect_result(REDLOCK("release", handle, "--json"), 69, "unknown", "name");
 }
 
+/* The wait was too short to tell: no master is known to have failed, and no holder. */
+TEST(json, wait_that_ends_undecided_is_75_and_says_so)
+{
+    static const char says[] = "'json:undecided' was not acquired: undecided, the masters had less "
+                               "time than an answer may take, and no holder is known (2 of 5 "
+                               "granted, 3 needed)";
+    struct program *program = NULL;
+    const char *argv[] = {"tests/support/undecided", "run", "--wait", "10ms", "--json",
+                          "json:undecided", "--", "false", NULL};
+    ck_assert_int_eq(program_run(NULL, argv, &program), 75);
+    const char *object = strstr(program_err(program), "\n{");
+    ck_assert_msg(object != NULL, "%s", program_err(program));
+    ck_assert_int_eq(strncmp(program_err(program), "redlock: ", 9), 0);
+    ck_assert_int_eq(strncmp(object - strlen(says), says, strlen(says)), 0);
+    ck_assert(json_valid(object + 1, strlen(object + 1)));
+    ck_assert_ptr_nonnull(strstr(object, "\"granted\":2,\"held\":0,\"failed\":0,\"needed\":3,"));
+    ck_assert_ptr_nonnull(strstr(object, "\"result\":\"undecided\",\"exit_status\":75,\"error\":\""));
+    argv[3] = "0";
+    ck_assert_int_eq(program_run(NULL, argv, &program), 75);
+    argv[4] = "-E7";
+    ck_assert_int_eq(program_run(NULL, argv, &program), 7);
+}
+
 CASE(json, .timeout_s = 90, .set_up = cli_rig_start, .tear_down = cli_rig_stop)

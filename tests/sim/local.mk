@@ -74,7 +74,7 @@ sim_real_pair = $(sim_master_rig) %D%/sim_real_pair.c %D%/sim_real_pair.h %D%/si
 
 # The simulator itself. It is no test: tests/sim/sim_check.sh runs it for a moment, `make sim` and
 # `make soak` for longer.
-EXTRA_PROGRAMS = %D%/sim
+EXTRA_PROGRAMS += %D%/sim
 %C%_sim_SOURCES = %D%/sim.c %D%/sim_count.c %D%/sim_count.h \
 	%D%/sim_effect.h %D%/sim_end.c %D%/sim_idle.c %D%/sim_fault.h \
 	%D%/sim_fault_aim.c %D%/sim_fault_do.c %D%/sim_fault_felt.c \
