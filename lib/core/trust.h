@@ -9,17 +9,18 @@
  * Each wait, and how it is rounded:
  *
  *   window       max-ttl * (1 + drift-factor), rounded up to the next nanosecond.
- *   restarted    Until INFO tells an uptime of the window in whole seconds, rounded up, and one
- *                second more: INFO may tell up to one too many. That is 32 s after the start
- *                with the values above. Or until this client has known the process (run_id) for
- *                the window, to the nanosecond: whichever comes first.
+ *   restarted    By uptime: max-ttl and its drift in whole seconds, rounded up, and one second
+ *                more, since INFO may tell up to one too many. That is 32 s with the values
+ *                above. Or until this client has known the process (run_id) for the window, to
+ *                the nanosecond: whichever comes first. (RL_WAIT_UPTIME)
  *   no uptime    Until this client has known the process for the window, to the nanosecond.
+ *                (RL_WAIT_SEEN, as the next one)
  *   replaced     A replica, or a server that loads other keys, or another server that may have
  *                run beside the former one: the window since this client last saw that, to the
  *                nanosecond. An uptime proves nothing then, so the longer wait counts.
  *   quarantined  With markers, instead of `restarted`: the window in whole milliseconds, rounded
  *                up, from when the first client saw that keys are lost. It ends by the server's
- *                clock and by our own, whichever is later.
+ *                clock and by our own, whichever is later. (RL_WAIT_QUARANTINE)
  *   two servers  The window since both answered at this address, to the nanosecond. To see the
  *                end, a new connection is made each sixteenth of the window, or each second.
  *

@@ -498,6 +498,8 @@ static const struct {
     {30 * S + 1, 31, 0, S}, /* a nanosecond over is a second more */
     {30 * S + 1, 32, 0, 0},
     {30 * S - 1, 31, 0, 0},
+    {101 * S + 1, 102, 0, S}, /* max-ttl 100 s, as redlock-cluster says */
+    {101 * S + 1, 103, 0, 0},
     {1, 1, 0, 1},
     {1, 2, 0, 0},
     {30 * S, INT64_C(999999999999999999), 0, 0},

@@ -100,6 +100,8 @@ what_it_says_of_the_library_is_true() {
     max_ttl_ms=$(sed -n 's/^#define RL_DEFAULT_MAX_TTL_MS \([0-9]*\)$/\1/p' "$from/lib/base/limits.h")
     expect 0 "no vote for 32s \(max-ttl $((max_ttl_ms / 1000))s\)" up 1 --dir "$d"
     expect 0 '' down --dir "$d"
+    expect 0 'no vote for 103s \(max-ttl 100s\)' up 1 --max-ttl 100s --dir "$d" # 101 s and 1 ns
+    expect 0 '' down --dir "$d"
 }
 
 directory_that_others_can_write_in_is_not_believed() {

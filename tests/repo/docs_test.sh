@@ -318,6 +318,15 @@ while read -r figure; do
 done <"$work/figures"
 check 'README.md stays short' [ "$(wc -l <README.md)" -le 150 ]
 
+# ---- the wait of the restart guard: told in one way ----
+
+wait_words='max-ttl[`]* and its drift in whole seconds, rounded up, and one second more'
+flat() { sed 's/^ \* *//' "$1" | tr '\n' ' ' | tr -s ' '; }
+for file in README.md docs/GUIDE.md lib/core/trust.h man/redlock.7 man/redlock-cluster.1; do
+    check "$file says how long a restarted master waits" sh -c \
+        'printf %s "$1" | grep -q "$2"' - "$(flat $file)" "$wait_words"
+done
+
 # ---- messages: what the guide explains is said by something ----
 
 # shellcheck disable=SC2016
