@@ -79,7 +79,7 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/subscribers.c %D%/engine/target.c %D%/engine/target.h \
 	%D%/engine/account.c %D%/engine/account.h %D%/engine/account_text.c \
 	%D%/engine/tally.c %D%/engine/tally.h \
-	%D%/engine/certify.c %D%/engine/certify.h %D%/engine/duplicates.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
+	%D%/engine/certify.c %D%/engine/certify.h %D%/engine/duplicates.c %D%/engine/wait_channel.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
 	%D%/engine/wait_signals.c
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/detach.c %D%/api/event_loop.c \

@@ -147,9 +147,10 @@ static inline void rl_wait_queue_call(struct rl_wait_queue *queue, enum rl_turn 
     first->turn(first, why, now_ns);
 }
 
-/* wait_signals.c. Subscribe the queue to the channel of its kind; false: no memory. Unsubscribe
- * it. */
+/* wait_channel.c. Subscribe the queue to the channel of its kind; false: no memory. Unsubscribe
+ * it. _unref: one user of a channel less, which may free it. */
 bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue);
 void rl_wait_queue_unsubscribe(redlock *client, struct rl_wait_queue *queue, int64_t now_ns);
+void rl_wait_channel_unref(redlock *client, struct rl_channel *channel, int64_t now_ns);
 
 #endif

@@ -4,50 +4,10 @@
 #include "config_auto.h"
 
 #include "engine/lease.h"
-#include "kinds/keys.h"
 
 #include <assert.h>
 
 #define YIELD_MAX_NS (5 * RL_NS_PER_MS)
-
-/* ---- the channel of its lock, for kinds that publish releases there ----- */
-
-bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue)
-{
-    char name[RL_KEY_MAX];
-    assert(!queue->waiters.first && queue->target.kind);
-    queue->channel = NULL;
-    if (rl_kind_queues(queue->target.kind))
-        return true;
-    size_t len = rl_key_channel(&queue->target, name);
-    struct rl_channel *channel = rl_channel_ref(&client->subs.channels, name, len);
-    if (!channel)
-        return false;
-    assert(channel->users > 0);
-    queue->channel = channel;
-    rl_list_push(&channel->queues, &queue->entry);
-    return true;
-}
-
-static void unref_channel(redlock *client, struct rl_channel *channel, int64_t now_ns)
-{
-    rl_channel_unref(&client->subs.channels, channel);
-    if (channel->users == 0)
-        rl_subs_sync(client, channel, now_ns);
-}
-
-void rl_wait_queue_unsubscribe(redlock *client, struct rl_wait_queue *queue, int64_t now_ns)
-{
-    struct rl_channel *channel = queue->channel;
-    if (!channel)
-        return;
-    assert(!queue->waiters.first && channel->users > 0);
-    if (channel->notify_next == &queue->entry)
-        channel->notify_next = queue->entry.next;
-    rl_list_remove(&channel->queues, &queue->entry);
-    queue->channel = NULL;
-    unref_channel(client, channel, now_ns);
-}
 
 /* ---- what happens --------------------------------------------------------------------- */
 
@@ -94,7 +54,7 @@ notify_all(redlock *client, unsigned node, struct rl_channel *channel, int64_t n
         channel->notify_next = entry->next;
         notify(RL_ITEM(entry, struct rl_wait_queue, entry), node, now_ns);
     }
-    unref_channel(client, channel, now_ns);
+    rl_wait_channel_unref(client, channel, now_ns);
 }
 
 /* A message wakes every queue on the channel and removes none from a node's queue: the next
