@@ -73,9 +73,8 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/lease_void.c %D%/engine/log.c %D%/engine/log.h \
 	%D%/engine/renewal_queue.c %D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/owner.c %D%/engine/owner.h \
 	%D%/engine/parking.c %D%/engine/parking.h \
-	%D%/engine/probe.c %D%/engine/probe.h %D%/engine/probe_proofs.c %D%/engine/probe_proofs.h \
 	%D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
-	%D%/engine/report.c %D%/engine/report.h %D%/engine/status.c %D%/engine/status.h \
+	%D%/engine/report.c %D%/engine/report.h \
 	%D%/engine/subscribers.c %D%/engine/target.c %D%/engine/target.h \
 	%D%/engine/account.c %D%/engine/account.h %D%/engine/account_text.c \
 	%D%/engine/tally.c %D%/engine/tally.h \
@@ -85,8 +84,9 @@ lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/close.c %D%/api/detach.c %D%/api/event_loop.c \
 	%D%/api/extend.c %D%/api/hold_report.c %D%/api/inspect.c %D%/api/last_error.c %D%/api/lock.c \
 	%D%/api/multi_items.c %D%/api/multi_items.h %D%/api/multi_lock.c %D%/api/open.c \
+	%D%/api/probe.c %D%/api/probe.h %D%/api/probe_proofs.c %D%/api/probe_proofs.h \
 	%D%/api/query.c %D%/api/query.h \
-	%D%/api/release.c %D%/api/status.c %D%/api/stats.c %D%/api/try.c %D%/api/try.h
+	%D%/api/release.c %D%/api/status.c %D%/api/status_report.c %D%/api/status_report.h %D%/api/stats.c %D%/api/try.c %D%/api/try.h
 
 lua_files = %D%/kinds/fence/fence_join.lua %D%/kinds/lists/lists_join.lua %D%/kinds/marker/marker_init.lua %D%/kinds/marker/marker_join.lua \
 	%D%/kinds/marker/marker_strict.lua \

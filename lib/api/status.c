@@ -5,8 +5,8 @@
 #include "base/entropy.h"
 #include "base/struct_abi.h"
 #include "engine/call.h"
-#include "engine/probe.h"
-#include "engine/status.h"
+#include "api/probe.h"
+#include "api/status_report.h"
 #include "kinds/name_set.h"
 
 #include <assert.h>

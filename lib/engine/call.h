@@ -6,6 +6,9 @@
 #include "engine/client.h"
 #include "engine/report.h"
 
+/* Waiters that calls have beside the wait queues have numbers above all of those. */
+#define RL_CALL_NUMBERS (UINT64_C(1) << 63)
+
 struct rl_call {
     struct rl_timer timer;   /* first: when step() must be called at the latest */
     struct rl_entry entry;   /* in client->calls.all */
@@ -26,6 +29,9 @@ struct rl_call {
                     const struct rl_vote_reply *vote_reply);
     /* A node answered a PING. May be NULL. */
     void (*pinged)(struct rl_call *call, struct rl_node *node, int64_t round_trip_ns);
+    /* A node wakes the waiter of that number, which is above RL_CALL_NUMBERS. False: it is not
+     * the call's. May be NULL. */
+    bool (*woken)(struct rl_call *call, unsigned node, uint64_t number);
     /* redlock_shutdown() or redlock_cancel() was called. May be NULL. */
     void (*cancel)(struct rl_call *call, int64_t now_ns);
     /* Must it be cancelled because of another client's shutdown? Polled. May be NULL. */

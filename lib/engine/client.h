@@ -136,10 +136,10 @@ struct rl_subs {
     uint64_t listening;          /* nodes whose releases of plain locks we hear */
 };
 
-/* probe.c */
+/* Of redlock_probe(). */
 struct rl_probes {
-    struct rl_list all; /* those in progress */
-    uint64_t count;     /* of all probes so far */
+    unsigned running;
+    uint64_t count; /* of all probes so far */
 };
 
 /* For encoding: room for a request by digest and one with its body, and the last nonce. */

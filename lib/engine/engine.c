@@ -7,7 +7,6 @@
 
 #include "engine/certify.h"
 #include "engine/lease.h"
-#include "engine/probe.h"
 #include "node/node_met.h"
 
 #include <assert.h>
@@ -71,9 +70,15 @@ const struct rl_node_events rl_engine_node_events = {
 
 static void on_wakeup(void *owner, unsigned node, uint64_t number, int64_t now_ns)
 {
-    assert(node < ((redlock *)owner)->nodes.n);
-    if (!rl_probe_woken(owner, node, number, now_ns))
-        rl_wait_queue_on_wakeup(owner, node, number, now_ns);
+    redlock *client = owner;
+    bool taken = false;
+    assert(node < client->nodes.n);
+    if (number >= RL_CALL_NUMBERS) { /* it may be a call's own */
+        RL_EACH (struct rl_call, call, &client->calls.all, entry)
+            taken = taken || (call->woken && call->woken(call, node, number));
+    }
+    if (!taken)
+        rl_wait_queue_on_wakeup(client, node, number, now_ns);
 }
 
 static void on_listens(void *owner, unsigned node, bool listens, int64_t now_ns)

@@ -99,7 +99,7 @@ void rl_subs_tick(redlock *client, int64_t now_ns)
 {
     assert(client->subs.all || !client->subs.wanted);
     if (client->subs.wanted && client->wait_queues.by_name.count == 0 &&
-        !client->probes.all.first && now_ns - client->wait_queues.left_ns > UNWANTED_NS)
+        client->probes.running == 0 && now_ns - client->wait_queues.left_ns > UNWANTED_NS)
         unwant(client);
     for (unsigned i = 0; client->subs.all && i < client->nodes.n; i++)
         rl_sub_tick(&client->subs.all[i], now_ns);

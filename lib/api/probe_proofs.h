@@ -3,7 +3,7 @@
 #ifndef RL_PROBE_PROOFS_H
 #define RL_PROBE_PROOFS_H
 
-#include "engine/status.h"
+#include "api/status_report.h"
 
 enum rl_proof_of {
     RL_PROOF_ACQUIRE,

@@ -1,7 +1,7 @@
-/* status.c - see status.h. */
+/* status_report.c - see status_report.h. */
 #include "config_auto.h"
 
-#include "engine/status.h"
+#include "api/status_report.h"
 
 #include "base/struct_abi.h"
 #include "core/quorum.h"

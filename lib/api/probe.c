@@ -14,16 +14,15 @@
  * here can grant a lock to anybody. */
 #include "config_auto.h"
 
-#include "engine/probe.h"
+#include "api/probe.h"
 
 #include "engine/lease.h"
-#include "engine/probe_proofs.h"
+#include "api/probe_proofs.h"
 
 #include <assert.h>
 
 #define LEASE_MAX_NS (5 * RL_NS_PER_S)   /* a lost release leaves the key so long */
 #define LOOK_NS (10 * RL_NS_PER_MS)      /* how often connecting subscribers are checked */
-#define FIRST_NUMBER (UINT64_C(1) << 63) /* above all numbers of wait queues */
 
 enum phase {
     PHASE_LISTEN,
@@ -38,8 +37,7 @@ enum phase {
 };
 
 struct rl_probe {
-    struct rl_call call;   /* first */
-    struct rl_entry entry; /* in client->probes.all */
+    struct rl_call call; /* first */
     struct rl_proofs proofs;
     struct rl_lease *holder, *waiter;
     int64_t lease_ns;
@@ -116,21 +114,19 @@ static void on_heard(struct rl_call *call, struct rl_node *node, enum rl_verb ve
         rl_call_due(call, 0); /* not from within the lease's callback */
 }
 
-bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now_ns)
+static bool on_woken(struct rl_call *call, unsigned node, uint64_t number)
 {
-    (void)now_ns;
-    RL_EACH (struct rl_probe, probe, &client->probes.all, entry) {
-        if (probe->number != number)
-            continue;
-        if ((probe->waits & rl_bit(node)) && !probe->call.done) {
-            rl_proofs_pass(&probe->proofs, node, RL_PROOF_WAKE);
-            probe->waits &= ~rl_bit(node);
-            if (probe->phase == PHASE_WAKE && !probe->waits)
-                rl_call_due(&probe->call, 0);
-        }
-        return true;
+    struct rl_probe *probe = (struct rl_probe *)call;
+    assert(node < call->client->nodes.n);
+    if (probe->number != number)
+        return false;
+    if ((probe->waits & rl_bit(node)) && !call->done) {
+        rl_proofs_pass(&probe->proofs, node, RL_PROOF_WAKE);
+        probe->waits &= ~rl_bit(node);
+        if (probe->phase == PHASE_WAKE && !probe->waits)
+            rl_call_due(call, 0);
     }
-    return false;
+    return true;
 }
 
 /* ---- phases ----------------------------------------------------------------------------- */
@@ -296,7 +292,7 @@ static void end(struct rl_probe *probe)
     redlock *client = probe->call.client;
     int64_t now_ns = rl_client_now_ns(client);
     assert(probe->call.done);
-    rl_list_remove(&client->probes.all, &probe->entry);
+    client->probes.running--;
     if (probe->taken) /* the probe was cut short */
         rl_lease_query(probe->holder, RL_RELEASE, probe->taken, now_ns,
                        now_ns + client->nodes.settings.connect_timeout_ns);
@@ -311,17 +307,18 @@ int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_stat
     struct rl_probe probe = {
         .proofs.status = status,
         .lease_ns = rl_earlier_ns(client->config.max_ttl_ms * RL_NS_PER_MS, LEASE_MAX_NS),
-        .number = FIRST_NUMBER + ++client->probes.count,
+        .number = RL_CALL_NUMBERS + ++client->probes.count,
     };
     assert(target->kind->native && client->calls.callers > 0);
     assert(status->to && status->whole.nodes == client->nodes.n); /* rl_status_open() */
     int64_t now_ns = rl_loop_poll_if_idle(client);
     probe.call.step = on_step;
     probe.call.on_vote = on_heard;
+    probe.call.woken = on_woken;
     int result = rl_call_begin(&probe.call, client);
     if (result)
         return result;
-    rl_list_push(&client->probes.all, &probe.entry);
+    client->probes.running++;
     result = lease_new(&probe, target, &probe.holder);
     if (!result)
         result = lease_new(&probe, target, &probe.waiter);

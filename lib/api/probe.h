@@ -4,15 +4,11 @@
 #define RL_PROBE_H
 
 #include "engine/client.h"
-#include "engine/status.h"
+#include "api/status_report.h"
 
 /* Take and release a lock of the target's name on the masters of `status`, whose states are
  * known (rl_status_show). Its kind must have a native pair. Blocks. Returns REDLOCK_OK if it
  * worked on enough masters, REDLOCK_ENOQUORUM, or another error. */
 int rl_probe_run(redlock *client, const struct rl_target *target, struct rl_status *status);
-
-/* A message on the client's own channel wakes the waiter of this number. False: it is no
- * probe's. */
-bool rl_probe_woken(redlock *client, unsigned node, uint64_t number, int64_t now_ns);
 
 #endif

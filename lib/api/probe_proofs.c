@@ -2,7 +2,7 @@
  * failed. */
 #include "config_auto.h"
 
-#include "engine/probe_proofs.h"
+#include "api/probe_proofs.h"
 
 #include <assert.h>
 #include <stdarg.h>
