@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "engine/client.h"
+#include "engine/kick.h"
 
 #include <assert.h>
 #include <sys/epoll.h>
@@ -18,7 +19,7 @@ static int make_outer(redlock *client)
 {
     struct rl_background *background = &client->background;
     assert(background->outer_fd < 0 && !background->user_driven);
-    if (rl_loop_make_kick(client))
+    if (rl_kick_make(&client->background))
         return REDLOCK_ESYSTEM;
     int outer_fd = epoll_create1(EPOLL_CLOEXEC);
     if (outer_fd < 0 || watch(outer_fd, client->loop.epoll_fd) != 0 ||
@@ -86,8 +87,8 @@ int redlock_process(redlock *client)
         self->loop_thread = pthread_self();
         if (self->user_driven) {
             self->sleeps_until_ns = INT64_MIN;
-            rl_loop_drain_kick(client);
-            rl_loop_drain_alarm(client);
+            rl_kick_drain(&client->background);
+            rl_alarm_drain(&client->background);
         }
         rl_background_turn(client, false);
         if (self->user_driven)

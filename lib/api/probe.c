@@ -21,8 +21,8 @@
 
 #include <assert.h>
 
-#define LEASE_MAX_NS (5 * RL_NS_PER_S)   /* a lost release leaves the key so long */
-#define LOOK_NS (10 * RL_NS_PER_MS)      /* how often connecting subscribers are checked */
+#define LEASE_MAX_NS (5 * RL_NS_PER_S) /* a lost release leaves the key so long */
+#define LOOK_NS (10 * RL_NS_PER_MS)    /* how often connecting subscribers are checked */
 
 enum phase {
     PHASE_LISTEN,

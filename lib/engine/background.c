@@ -10,6 +10,7 @@
 #include "config_auto.h"
 
 #include "engine/lease.h"
+#include "engine/kick.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -130,8 +131,8 @@ static void rest(redlock *client)
     if (blind)
         rl_loop_is_blind(client);
     self->sleeps_until_ns = INT64_MIN;
-    rl_loop_drain_kick(client);
-    rl_loop_drain_alarm(client);
+    rl_kick_drain(&client->background);
+    rl_alarm_drain(&client->background);
 }
 
 static void *run(void *argument)
@@ -160,7 +161,7 @@ static int start(redlock *client)
     assert(client->config.background != REDLOCK_BACKGROUND_NEVER);
     if (background->running)
         return 0;
-    if (rl_loop_make_kick(client))
+    if (rl_kick_make(&client->background))
         return REDLOCK_ESYSTEM;
     /* This thread must not handle the user's signals: it inherits the mask. */
     sigfillset(&all);
@@ -188,7 +189,7 @@ void rl_background_stop(redlock *client)
         return;
     assert(!pthread_equal(background->thread, pthread_self())); /* it can't wait for itself */
     background->stop = true;
-    rl_loop_kick(client);
+    rl_kick(&client->background);
     pthread_mutex_unlock(&client->mutex);
     pthread_join(background->thread, NULL);
     pthread_mutex_lock(&client->mutex);
@@ -204,22 +205,22 @@ int rl_background_require(redlock *client)
     return start(client);
 }
 
-/* What is due later needs no wake-up now, where there is an alarm. Within a second, as all other
- * sleeps are: the alarm's clock does not show that ours was set back. */
+/* What is due later needs no wake-up now, where there is an alarm. Within a second, as all
+ * other sleeps are: the alarm's clock does not show that ours was set back. */
 static void wake_at(redlock *client, int64_t due_ns)
 {
     int64_t now_ns = rl_client_now_ns(client), latest_ns = now_ns + RL_NS_PER_S;
     const struct rl_background *background = &client->background;
     assert(background->user_driven || background->running);
     if (background->alarm_fd < 0 || due_ns <= now_ns) {
-        rl_loop_kick(client);
+        rl_kick(&client->background);
         return;
     }
     if (due_ns > latest_ns) {
         bool is_set = background->alarm_ns > now_ns && background->alarm_ns <= latest_ns;
         due_ns = is_set ? background->alarm_ns : latest_ns;
     }
-    rl_loop_alarm(client, due_ns, now_ns);
+    rl_alarm(&client->background, due_ns, now_ns);
 }
 
 void rl_background_after_call(redlock *client)
@@ -241,7 +242,7 @@ void rl_background_after_call(redlock *client)
         background->sleeps_until_ns - client->nodes.settings.driven.looked_ns > AWAY_NS;
     int64_t due_ns = rl_loop_next_due_ns(client);
     if (client->callbacks.queue.first || blind)
-        rl_loop_kick(client);
+        rl_kick(&client->background);
     else if (due_ns < background->sleeps_until_ns)
         wake_at(client, due_ns);
 }
@@ -261,7 +262,7 @@ bool rl_background_defers(redlock *client)
         rl_nodes_queued(&client->nodes) > RL_OUT_MIN / 2)
         return false;
     background->deferred = true;
-    rl_loop_kick(client);
+    rl_kick(&client->background);
     return true;
 }
 

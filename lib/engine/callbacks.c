@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "engine/client.h"
+#include "engine/kick.h"
 
 #include <assert.h>
 
@@ -9,7 +10,7 @@ void rl_callback_enqueue(redlock *client, struct rl_callback *callback)
 {
     assert(callback->run);
     rl_list_append(&client->callbacks.queue, &callback->entry);
-    rl_loop_kick(client);
+    rl_kick(&client->background);
 }
 
 void rl_callback_remove(redlock *client, struct rl_callback *callback)

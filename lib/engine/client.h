@@ -89,8 +89,8 @@ struct rl_loop {
     struct rl_parking parking; /* threads that sleep while another one leads */
     struct rl_gather gather;   /* those that are expected back */
     int64_t seen_epoch;        /* the clock's, up to which engine.c has told of losses */
-    int64_t absent_ns;    /* in all, nobody ran it for so long */
-    int64_t suspended_ns; /* rl_clock_suspended_ns(), when such a time had ended last */
+    int64_t absent_ns;         /* in all, nobody ran it for so long */
+    int64_t suspended_ns;      /* rl_clock_suspended_ns(), when such a time had ended last */
 };
 
 /* background.c */
@@ -102,8 +102,8 @@ struct rl_background {
     int64_t alarm_ns; /* INT64_MAX: not set */
     bool user_driven; /* the user's event loop runs it, on `loop_thread` */
     pthread_t loop_thread;
-    bool sent;     /* a try on that thread, since the loop's last turn */
-    bool deferred; /* tries that have been queued since leave with the next call or turn */
+    bool sent;          /* a try on that thread, since the loop's last turn */
+    bool deferred;      /* tries that have been queued since leave with the next call or turn */
     bool running, stop; /* the background thread */
     bool refused;       /* it could not be started, and the log says so */
     bool hands_off;     /* it does not poll the descriptors: callers do, or nobody */
@@ -286,16 +286,6 @@ void rl_loop_rest_blind(void);
 void rl_loop_is_blind(redlock *client);
 
 void rl_loop_wake(redlock *client);
-/* _kick: wake the background thread or event loop, unless it is awake. _make_kick: make the
- * descriptor for that, 0 or REDLOCK_ESYSTEM. _drain_kick: it has been woken. */
-void rl_loop_kick(redlock *client);
-int rl_loop_make_kick(redlock *client);
-void rl_loop_drain_kick(redlock *client);
-/* _alarm: wake them at `due_ns`, which is later than `now_ns`. _make_alarm: make the descriptor
- * for that, 0 or REDLOCK_ESYSTEM. _drain_alarm: it may have gone off. */
-void rl_loop_alarm(redlock *client, int64_t due_ns, int64_t now_ns);
-int rl_loop_make_alarm(redlock *client);
-void rl_loop_drain_alarm(redlock *client);
 
 /* leader.c: send what it has queued; lead, or sleep, until it is done. */
 void rl_loop_wait(redlock *client, struct rl_call *call, int64_t now_ns);

@@ -1,12 +1,13 @@
 /* cork.c - lazy releases: their requests stay in the nodes' output, corked, and leave with the
  * next request of any call. They wait for that RL_CORK_NS at the longest: then the event loop
- * or the background thread sends them. A process that ends by exit() sends them first, and waits
- * for the answers as redlock_close() does: a socket that is closed with bytes unread may take
- * what was just sent along.
+ * or the background thread sends them. A process that ends by exit() sends them first, and
+ * waits for the answers as redlock_close() does: a socket that is closed with bytes unread may
+ * take what was just sent along.
  */
 #include "config_auto.h"
 
 #include "engine/lease.h"
+#include "engine/kick.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -119,7 +120,7 @@ int rl_cork_require(redlock *client)
     int result = rl_background_require(client);
     if (result || client->cork.ready)
         return result;
-    if (rl_loop_make_alarm(client))
+    if (rl_alarm_make(&client->background))
         return REDLOCK_ESYSTEM;
     if (rl_timers_reserve(&client->loop.timers))
         return REDLOCK_ENOMEM;

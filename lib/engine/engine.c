@@ -183,8 +183,9 @@ static void cancel_all(redlock *client, int64_t now_ns)
 /* Only the wall clock shows that time was lost, so a new epoch begins without a step. */
 static void log_epoch(redlock *client, int64_t step_ns)
 {
-    static const char lost[] = "every lock that was held is lost, since nobody can tell for how "
-                               "long it has been held";
+    static const char lost[] =
+        "every lock that was held is lost, since nobody can tell for how "
+        "long it has been held";
     if (step_ns > RL_CLOCK_JITTER_NS)
         rl_client_log(client, REDLOCK_LOG_WARNING, "the clock went back by %lld ms: %s",
                       (long long)(step_ns / RL_NS_PER_MS), lost);

@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define EVENTS_A_TURN 64
@@ -172,86 +170,11 @@ void rl_loop_send(redlock *client, int64_t now_ns)
     struct rl_loop *loop = &client->loop;
     bool late = rl_gather_turned(&loop->gather, now_ns);
     if (!loop->leader && !rl_loop_unflushed(client))
-        return; /* rl_client_leave() wakes them, and without the mutex */
+        return;            /* rl_client_leave() wakes them, and without the mutex */
     wake_unlocked(client); /* they may add their next requests to what is sent now */
     if (late || !rl_gathers(&loop->gather))
         rl_loop_flush(client, now_ns);
     rl_loop_wake(client); /* calls that the flush has ended, and the others */
-}
-
-/* ---- waking the background ----------------------------------------------------------------
- */
-
-int rl_loop_make_kick(redlock *client)
-{
-    struct rl_background *background = &client->background;
-    if (background->kick_fd < 0)
-        background->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return background->kick_fd < 0 ? REDLOCK_ESYSTEM : 0;
-}
-
-void rl_loop_kick(redlock *client)
-{
-    struct rl_background *background = &client->background;
-    if (background->kick_fd < 0 || background->kicked ||
-        background->sleeps_until_ns == INT64_MIN)
-        return;
-    background->kicked = true;
-    rl_eventfd_signal(background->kick_fd);
-}
-
-void rl_loop_drain_kick(redlock *client)
-{
-    struct rl_background *background = &client->background;
-    if (!background->kicked)
-        return;
-    assert(background->kick_fd >= 0);
-    background->kicked = false;
-    rl_eventfd_drain(background->kick_fd);
-}
-
-int rl_loop_make_alarm(redlock *client)
-{
-    struct rl_background *background = &client->background;
-    struct epoll_event event = {.events = EPOLLIN};
-    assert(background->alarm_fd >= 0 || background->alarm_ns == INT64_MAX);
-    if (background->alarm_fd >= 0)
-        return 0;
-    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (fd >= 0 && background->outer_fd >= 0 &&
-        epoll_ctl(background->outer_fd, EPOLL_CTL_ADD, fd, &event) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    background->alarm_fd = fd;
-    background->alarm_ns = INT64_MAX;
-    rl_loop_kick(client); /* a thread that sleeps does not poll it yet */
-    return fd < 0 ? REDLOCK_ESYSTEM : 0;
-}
-
-void rl_loop_alarm(redlock *client, int64_t due_ns, int64_t now_ns)
-{
-    struct rl_background *background = &client->background;
-    int64_t left_ns = due_ns - now_ns;
-    assert(background->alarm_fd >= 0 && left_ns > 0);
-    if (background->alarm_ns == due_ns)
-        return;
-    struct itimerspec at = {.it_value = {.tv_sec = (time_t)(left_ns / RL_NS_PER_S),
-                                         .tv_nsec = (long)(left_ns % RL_NS_PER_S)}};
-    if (timerfd_settime(background->alarm_fd, 0, &at, NULL) == 0)
-        background->alarm_ns = due_ns;
-    else
-        rl_loop_kick(client);
-}
-
-void rl_loop_drain_alarm(redlock *client)
-{
-    struct rl_background *background = &client->background;
-    uint64_t count;
-    assert(background->alarm_ns == INT64_MAX || background->alarm_fd >= 0);
-    if (background->alarm_ns != INT64_MAX &&
-        read(background->alarm_fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
-        background->alarm_ns = INT64_MAX;
 }
 
 /* ---- waking the leader ------------------------------------------------------------------ */

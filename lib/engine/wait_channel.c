@@ -1,5 +1,5 @@
-/* wait_channel.c - a wait queue (wait_queue.h) on the channel of its lock, for kinds that publish
- * releases there. */
+/* wait_channel.c - a wait queue (wait_queue.h) on the channel of its lock, for kinds that
+ * publish releases there. */
 #include "config_auto.h"
 
 #include "engine/client.h"

@@ -30,7 +30,7 @@ struct rl_wait_queue {
     uint64_t number;          /* the nodes know it by this */
     struct rl_list waiters;   /* one at least; empty: it is spare */
     struct rl_waking waking;
-    struct rl_finding found; /* by a round of its waiters that told */
+    struct rl_finding found;    /* by a round of its waiters that told */
     struct rl_channel *channel; /* of releases; NULL: the client's own channel */
     struct rl_target target;    /* bytes in `bytes`; with the owner if each has a queue */
     struct rl_target_bytes bytes;
