@@ -26,6 +26,7 @@ static const struct shape shapes[] = {
     {'s', false, "", RL_SEEN_SUFFIX, false, ""},
     {'m', false, "", RL_WRITER_SUFFIX, false, ""},
     {'R', false, "", RL_READERS_SUFFIX, false, ""},
+    {'B', false, "", RL_BROKEN_SUFFIX, false, ""},
     {'F', false, "", RL_FENCE_SUFFIX, false, ""},
     {'k', true, RL_REDISSON_FENCE_PREFIX, "", false, ""},
     {'b', true, "", "", false, ""},

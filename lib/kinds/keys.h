@@ -16,7 +16,7 @@
  *   r  {NAME}:OWNER:rwlock_timeout       the leases of a reader
  *   F  NAME:redlock:fence                the counter of fencing tokens; of several names, each
  *   k  redisson_lock_token:{NAME}        the same of Redisson's fenced locks
- *      NAME:redlock:broken              that it was broken by hand; only scripts name it
+ *   B  NAME:redlock:broken              that it was broken by hand; scripts make its name
  *   N  every name of several             M  and the waiters of each
  *
  * Redisson leaves the braces out where NAME has one itself.

@@ -44,8 +44,8 @@ static void read_line(char *line, struct list *commands)
     }
 }
 
-/* "~NAME ~NAME:redlock:queue" is for plain locks; what the other kinds need is told after these
- * words, each on a line of its own. */
+/* "~NAME ~NAME:redlock:queue ..." is for plain locks; what the other kinds need is told after
+ * these words, each on a line of its own. */
 static void read_keys(char *line, bool *more)
 {
     char *rest = NULL;
@@ -89,7 +89,7 @@ __attribute__((constructor)) static void read_manual(void)
     }
     fclose(page);
     if (blocks != 2 || plain_commands.count < 10 || more_commands.count < 20 ||
-        channels.count != 2 || plain_keys.count != 2 || more_keys.count != 3)
+        channels.count != 2 || plain_keys.count != 3 || more_keys.count != 3)
         suite_die("%u lists, of %u and %u commands, %u channels, %u and %u keys", blocks,
                   plain_commands.count, more_commands.count, channels.count, plain_keys.count,
                   more_keys.count);
@@ -108,7 +108,7 @@ struct rules {
     unsigned count;
     const char *word[2 * RIGHTS_MAX];
     size_t len[2 * RIGHTS_MAX];
-    char key[16][2 * RIGHT_MAX];
+    char key[32][2 * RIGHT_MAX];
     unsigned keys;
 };
 
@@ -350,6 +350,21 @@ static void use(int kind, bool may, int wait_ms)
     held = client_take_as(other, "name", kind, kind == REDLOCK_PLAIN ? NULL : "you");
     ck_assert_int_eq(redlock_force_release_n(mine, "name", 4, REDLOCK_OFF, NULL), 0);
     (void)redlock_release(held);
+}
+
+/* Patterns that cover a name, its queue and its note, and nothing else. */
+TEST(rights, narrow_user_is_told_who_broke_its_lock)
+{
+    redlock_hold_report hold = REDLOCK_HOLD_REPORT_INIT(NULL, 0);
+    open_clients(1, &plain_commands, NULL);
+    redlock_lock *lock = client_take(mine, "name");
+    pause_ms(5); /* a note has whole milliseconds, and may be of a hold before */
+    ck_assert_int_eq(redlock_force_release_n(other, "name", 4, REDLOCK_OFF, NULL), 0);
+    ck_assert_int_ne(redlock_extend(lock, CLIENT_TTL_MS, NULL), 0);
+    ck_assert_int_eq(redlock_get_hold(lock, &hold), 0);
+    ck_assert_int_eq(hold.loss, REDLOCK_LOSS_BROKEN);
+    ck_assert_msg(!denied(), "%s", denied());
+    close_clients();
 }
 
 struct round {

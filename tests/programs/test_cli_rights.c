@@ -90,9 +90,8 @@ static void expect_nothing_denied(void)
 /* ---- all of them ------------------------------------------------------------------------- */
 
 /* Each use by itself, and all together: on one master, on three. */
-static const char *const uses[] = {"plain",  "fenced",  "reentrant", "read-write",
-                                   "status", "inspect", "all",       "fair",
-                                   "init"};
+static const char *const uses[] = {"plain",   "fenced", "reentrant", "read-write", "status",
+                                   "inspect", "all",    "fair",      "init"};
 #define USES (int)(sizeof(uses) / sizeof(uses[0]))
 
 TEST(rights, printed_rights_are_all_that_status_wants, .rows = 2 * USES)
@@ -127,8 +126,8 @@ TEST(rights, user_of_plain_locks_is_told_what_other_kinds_lack)
     cli_expect_check(program, 2, "rights", "warn", "read-write", "--kinds plain");
     cli_expect_check(program, 2, "rights", "warn", NULL, "status --acl --kinds all");
     cli_expect_check(program, 2, "rights", "warn", "+zrevrange", NULL);
-    ck_assert(strstr(program_out(program), "\"rights\":{\"plain\":[],\"reentrant\":[\"&redisson_") !=
-              NULL);
+    ck_assert(strstr(program_out(program),
+                     "\"rights\":{\"plain\":[],\"reentrant\":[\"&redisson_") != NULL);
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("status", "--json", "--kinds", "reentrant"), &program),
         CLI_NOT_FIT);
@@ -351,6 +350,34 @@ TEST(rights, locks_that_can_not_be_released_are_told, .rows = 5)
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus"), &program),
                      CLI_DEGRADED);
     ck_assert(strstr(program_out(program), ",check=\"rights\"} 2\n") != NULL);
+    stop();
+}
+
+static const struct narrow {
+    const char *keys, *result, *lacks;
+} narrows[] = {
+    {"~x:rights ~x:rights:redlock:queue ~x:rights:redlock:broken", "ok", NULL},
+    {"~x:rights ~x:rights:redlock:queue", "warn", "plain: ~NAME:redlock:broken"},
+    {"~x:rights ~x:rights:redlock:broken", "fail", "~NAME:redlock:queue"},
+};
+
+/* As redlock(7) has them. Without the note's key locks are had all the same. */
+TEST(rights, narrow_patterns_are_enough, .rows = 3)
+{
+    start(1);
+    setenv("REDLOCK_NODES", list_of("locks@", "guard off", 0), 1);
+    read_rights(REDLOCK("status", "--acl", "--prefix", "x:"));
+    for (unsigned i = 0; i < word_count; i++)
+        words[i] = strcmp(words[i], "~x:*") == 0 ? "resetkeys" : words[i];
+    char keys[128], *rest = NULL;
+    snprintf(keys, sizeof(keys), "%s", narrows[_i].keys);
+    for (char *word = strtok_r(keys, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        words[word_count++] = word;
+    give_but(0, NULL);
+    struct program *program = NULL;
+    (void)program_run(NULL, REDLOCK("status", "--json", "--kinds", "plain", "--prefix", "x:"),
+                      &program);
+    cli_expect_check(program, 0, "rights", narrows[_i].result, narrows[_i].lacks, NULL);
     stop();
 }
 

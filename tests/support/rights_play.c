@@ -49,6 +49,7 @@ static void play_one(struct rights_player *player, int row, bool looks)
     rights_run(player, row, RL_ACQUIRE, "a", "t1");
     rights_run(player, row, RL_ACQUIRE_OR_QUEUE, "b", "u1");
     rights_run(player, row, RL_EXTEND, "a", "t1");
+    rights_run(player, row, RL_EXTEND, "a", "t0"); /* not its own */
     rights_run(player, row, RL_ACQUIRE_OR_QUEUE, "c", "v1");
     rights_run(player, row, RL_ACQUIRE, "a", "t2"); /* once more, of some kinds */
     if (looks)

@@ -42,6 +42,7 @@ struct right {
 static const struct right rights[] = {
     {"~n", "EVAL x 1 ~n", P, P, 0, ALWAYS},
     {"~q", "EVAL x 1 ~q", P, P, 0, ALWAYS},
+    {"~B", "EVAL x 1 ~B", P | I, P | I, 0, ALWAYS},
     {"~h", "EVAL x 1 ~h", R | F, R, 0, ALWAYS},
     {"~s", "EVAL x 1 ~s", F, 0, 0, ALWAYS},
     {"~m", "EVAL x 1 ~m", W, W, 0, ALWAYS},
@@ -212,6 +213,12 @@ struct rights_text rights_text(unsigned number)
         snprintf(shown.text, sizeof(shown.text), "%c%.*s%s", *right,
                  (int)rl_key_text(right[1], &target, key), key, *right == '&' ? "*" : "");
     return shown;
+}
+
+bool rights_spared(unsigned number)
+{
+    const char *right = rights[number].right;
+    return right[0] == '&' || strcmp(right, "~B") == 0;
 }
 
 const char *rights_command(unsigned number)

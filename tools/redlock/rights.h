@@ -57,6 +57,10 @@ unsigned rights_count(void);
 /* The bits for which `right` is needed; 0: it is not. */
 unsigned rights_needed(unsigned right, const struct rights_use *use);
 
+/* Are locks had all the same without it? A channel: later. The note of who broke a lock: without
+ * this reason. */
+bool rights_spared(unsigned right);
+
 /* "+hset", "~NAME:redlock:queue", "&redlock:wake:*" */
 struct rights_text {
     char text[64];

@@ -23,7 +23,8 @@ static const char script[] =
     "  for commands in string.gmatch(ARGV[i], '[^;]+') do "
     "    for command in string.gmatch(commands, '[^|]+') do "
     "      local argv = {} "
-    "      for word in string.gmatch(command, '%S+') do argv[#argv + 1] = keys[word] or word end "
+    "      for word in string.gmatch(command, '%S+') do argv[#argv + 1] = keys[word] or word "
+    "end "
     "      local known, may = pcall(redis.acl_check_cmd, unpack(argv)) "
     "      if known and any ~= '1' then any = may and '1' or no end "
     "    end "
@@ -34,7 +35,7 @@ static const char script[] =
     "end "
     "return table.concat(told)";
 
-static const char letters[] = "nqhsmRFbcCQOk";
+static const char letters[] = "nqBhsmRFbcCQOk";
 
 void status_rights_use(const struct cli *cli, const struct rl_config *config,
                        struct rights_use *ret_use)
@@ -184,13 +185,12 @@ static void add_missing(struct line *line, const struct status_rights *rights,
     }
 }
 
-/* Without channels locks are had all the same, only later. */
 static unsigned uses_lacking(const struct status_rights *rights, const struct rights_use *use,
-                             bool but_channels)
+                             bool but_spared)
 {
     unsigned uses = 0;
     for (unsigned i = 0; i < rights_count(); i++) {
-        if (!but_channels || rights_text(i).text[0] != '&')
+        if (!but_spared || !rights_spared(i))
             uses |= lacking(rights, i, use);
     }
     return uses;
@@ -222,8 +222,7 @@ static void fail(struct status_check *check, const char *what, const char *lacks
     check->result = STATUS_FAIL;
     snprintf(check->reason, sizeof(check->reason), "%s; the user lacks%.*s", what,
              (int)(sizeof(check->reason) - 128), lacks);
-    check->remedy =
-        "give the user what redlock status --acl prints for these kinds of locks";
+    check->remedy = "give the user what redlock status --acl prints for these kinds of locks";
 }
 
 /* `named`: --kinds has named the uses; without it the ACL of plain locks lacks what is warned
@@ -269,10 +268,9 @@ void status_rights_check(const struct status_rights *rights, const struct rights
                          bool named, bool takes, struct status_check *ret_check)
 {
     struct line missing = {.len = 0};
-    unsigned must = named
-                        ? use->uses & ~(unsigned)(RIGHTS_WAKE | RIGHTS_CONNECT | RIGHTS_STATUS |
-                                                 RIGHTS_INIT)
-                        : RIGHTS_PLAIN;
+    unsigned must = named ? use->uses & ~(unsigned)(RIGHTS_WAKE | RIGHTS_CONNECT |
+                                                    RIGHTS_STATUS | RIGHTS_INIT)
+                          : RIGHTS_PLAIN;
     if (rights->denied) {
         fail(ret_check, takes ? trap : "locks can't be taken, extended or released there",
              " +eval");
