@@ -29,7 +29,6 @@ static void close_masters(void)
 {
     redlock_close(client);
     redlock_close(other);
-    masters_stop(masters);
 }
 
 /* All must go well. */
@@ -264,7 +263,6 @@ TEST(async, timeout_says_when_to_come_at_latest)
     ck_assert_int_eq(lost.calls, 0);
     ck_assert_msg(turns < 100, "%u turns", turns);
     redlock_close(client);
-    fakes_stop(fakes, 3);
 }
 
 TEST(async, loop_hears_of_losses_and_wakes_in_time)

@@ -40,7 +40,6 @@ static void close_masters(void)
 {
     redlock_close(client);
     redlock_close(other);
-    masters_stop(masters);
 }
 
 /* ---- others beside the loop ------------------------------------------------------------- */

@@ -30,7 +30,6 @@ static void close_masters(void)
 {
     redlock_close(client);
     redlock_close(other);
-    masters_stop(masters);
 }
 
 /* ---- calls that block ------------------------------------------------------------------- */

@@ -34,7 +34,6 @@ static void open_masters(int driver)
 static void close_rest(void)
 {
     redlock_close(other);
-    masters_stop(masters);
 }
 
 static void expect_told(const struct told *one, int result)
@@ -278,7 +277,6 @@ TEST(async_close, every_allocation_may_fail)
     }
     ck_assert_int_gt(failed_calls, 30);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
-    masters_stop(masters);
 }
 
 CASE(async_close, .timeout_s = 120)

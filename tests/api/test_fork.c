@@ -45,7 +45,6 @@ static void open_three(void)
 static void close_all(void)
 {
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* Every call there is; `argument`: whether to close as well. */
@@ -111,7 +110,6 @@ TEST(fork, childs_close_sends_nothing)
     ck_assert_uint_eq(fake_count(fake, "*"), before + 1);
     ck_assert_uint_eq(fake_connections(fake), 1);
     redlock_close(client);
-    fake_stop(fake);
 }
 
 /* ---- a client of the child's own -------------------------------------------------------- */

@@ -57,7 +57,7 @@ static void expect_holder(unsigned i, int mode, const char *owner)
 
 TEST(inspect, plain_lock_is_its_tokens, .rows = 2)
 {
-    open_cold_clients(sizes[_i], NULL);
+    OPEN_COLD_CLIENTS(sizes[_i], NULL);
     expect_state(0, REDLOCK_STATE_FREE);
     redlock_lock *lock = client_take(one, "name");
     expect_holders(1);
@@ -76,12 +76,11 @@ TEST(inspect, plain_lock_is_its_tokens, .rows = 2)
     look_for(redlock_token(lock), 1);
     ck_assert_uint_eq(all->own_exclusive, 1);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 TEST(inspect, readers_and_writer_are_told_by_name, .rows = 2)
 {
-    open_cold_clients(sizes[_i], NULL);
+    OPEN_COLD_CLIENTS(sizes[_i], NULL);
     redlock_lock *a = client_take_as(one, "name", REDLOCK_READ, "a");
     redlock_lock *b = client_take_as(two, "name", REDLOCK_READ, "b");
     redlock_lock *again = client_take_as(two, "name", REDLOCK_READ, "b");
@@ -105,13 +104,12 @@ TEST(inspect, readers_and_writer_are_told_by_name, .rows = 2)
     expect_holders(1);
     expect_holder(0, REDLOCK_MODE_READ, "w");
     ck_assert_int_eq(redlock_release(reads), 0);
-    close_clients();
 }
 
 TEST(inspect, reentrant_lock_is_counted, .rows = 2)
 {
     redlock_lock *lock[3];
-    open_cold_clients(sizes[_i], NULL);
+    OPEN_COLD_CLIENTS(sizes[_i], NULL);
     for (unsigned i = 0; i < 3; i++) {
         lock[i] = client_take_as(one, "name", REDLOCK_REENTRANT, "me");
         /* A majority has it; the others soon. */
@@ -123,7 +121,6 @@ TEST(inspect, reentrant_lock_is_counted, .rows = 2)
     for (unsigned i = 0; i < 3; i++)
         ck_assert_int_eq(redlock_release(lock[i]), 0);
     expect_state(0, REDLOCK_STATE_FREE);
-    close_clients();
 }
 
 /* ---- room ------------------------------------------------------------------------------- */
@@ -147,7 +144,7 @@ TEST(inspect, as_much_is_told_as_there_is_room_for)
     redlock_lock *lock[READERS];
     options.kind = REDLOCK_READ;
     options.ttl_ms = 30000;
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     for (unsigned i = 0; i < READERS; i++) {
         char owner[8];
         snprintf(owner, sizeof(owner), "r%02u", i);
@@ -177,7 +174,6 @@ TEST(inspect, as_much_is_told_as_there_is_room_for)
         for (unsigned i = room % 4; i < 3; i++)
             ck_assert_int_eq(node[i].answered, 0x5a5a5a5a);
     }
-    close_clients();
 }
 
 /* ---- deleting, with somebody who waits -------------------------------------------------- */
@@ -243,7 +239,7 @@ TEST(inspect, data_is_told_and_not_deleted, .rows = 2)
 {
     static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
-    open_cold_clients(sizes[_i], NULL);
+    OPEN_COLD_CLIENTS(sizes[_i], NULL);
     for (unsigned i = 0; i < masters->n; i++)
         (void)master_do(masters, i, "SADD", "name", "some", "data", NULL);
     expect_state(0, REDLOCK_STATE_DATA);
@@ -258,7 +254,6 @@ TEST(inspect, data_is_told_and_not_deleted, .rows = 2)
                      "has a set that is no lock under this name, which was left alone");
     for (unsigned i = 0; i < masters->n; i++)
         ck_assert_int_eq(master_do(masters, i, "SCARD", "name", NULL).number, 2);
-    close_clients();
 }
 
 /* Data on one of three masters: the two others are free of the lock, which is a majority. */
@@ -266,7 +261,7 @@ TEST(inspect, one_masters_data_is_that_ones_business)
 {
     static redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     static redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     redlock_lock *lock = client_take_as(one, "name", REDLOCK_REENTRANT, "me");
     expect_holders(1);
     (void)master_do(masters, 1, "DEL", "name", NULL);
@@ -280,13 +275,12 @@ TEST(inspect, one_masters_data_is_that_ones_business)
     ck_assert_uint_eq(report.granted, 2);
     ck_assert_int_eq(master_do(masters, 1, "LLEN", "name", NULL).number, 1);
     (void)redlock_release(lock);
-    close_clients();
 }
 
 /* As one that was set by hand. */
 TEST(inspect, endless_lock_is_deleted_only_where_that_is_said, .rows = 2)
 {
-    open_cold_clients(sizes[_i], NULL);
+    OPEN_COLD_CLIENTS(sizes[_i], NULL);
     for (unsigned i = 0; i < masters->n; i++)
         (void)master_do(masters, i, "SET", "name", "by hand", NULL);
     for (int endless = REDLOCK_DEFAULT; endless <= REDLOCK_OFF; endless += REDLOCK_OFF)
@@ -297,12 +291,11 @@ TEST(inspect, endless_lock_is_deleted_only_where_that_is_said, .rows = 2)
     ck_assert_int_eq(all->held_ms, -1);
     ck_assert_int_eq(redlock_force_release_n(one, "name", 4, REDLOCK_ON, NULL), 0);
     expect_state(0, REDLOCK_STATE_FREE);
-    close_clients();
 }
 
 TEST(inspect, masters_that_are_down_are_told_of)
 {
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     redlock_lock *lock = client_take_as(one, "name", REDLOCK_READ, "a");
     expect_holders(1);
     master_kill(masters, 0);
@@ -319,7 +312,6 @@ TEST(inspect, masters_that_are_down_are_told_of)
     ck_assert_uint_eq(look_shown(&look, -1), 0);
     ck_assert_str_eq(look_holder(&look, 2, 0)->owner, "a"); /* what is known is there */
     (void)redlock_release(lock);
-    close_clients();
 }
 
 /* ---- masters that lie ------------------------------------------------------------------- */
@@ -359,7 +351,6 @@ TEST(inspect, lie_is_no_answer, .rows = LIES)
     ck_assert_str_eq(look_holder(&look, -1, 0)->owner, redlock_token(lock));
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(one);
-    fakes_stop(fakes, 3);
 }
 
 CASE(inspect, .timeout_s = 60)

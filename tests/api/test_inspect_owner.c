@@ -43,7 +43,7 @@ static void expect_left(int64_t left_ms, int64_t of_ms)
 TEST(inspect_owner, d58_it_counts_3_2_1_0, .rows = 2)
 {
     redlock_lock *lock[3];
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     expect_free(ask(one, NULL));
     for (unsigned i = 0; i < 3; i++) {
         lock[i] = take(one, NULL);
@@ -60,12 +60,11 @@ TEST(inspect_owner, d58_it_counts_3_2_1_0, .rows = 2)
         ck_assert_uint_eq(ask(one, NULL).own_exclusive, i);
     }
     expect_free(ask(one, NULL));
-    close_all();
 }
 
 TEST(inspect_owner, others_see_that_it_is_held_and_not_by_them, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *lock = take(one, "job");
     count_becomes(1);
     const char *const others[] = {NULL, "jo", "job2"};
@@ -79,12 +78,11 @@ TEST(inspect_owner, others_see_that_it_is_held_and_not_by_them, .rows = 2)
     ck_assert_uint_eq(ask(two, "job").own_exclusive, 1); /* whoever asks */
     ck_assert_uint_eq(ask(two, "job").own_read + ask(two, "job").own_write, 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
 }
 
 TEST(inspect_owner, d60_expired_hold_counts_nothing, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 800), *inner = take_for(one, NULL, 1000);
     ck_assert(wait_until(redlock_validity_ms(inner) == 0, 5000));
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
@@ -92,24 +90,22 @@ TEST(inspect_owner, d60_expired_hold_counts_nothing, .rows = 2)
     ck_assert_int_eq(redlock_release(inner), REDLOCK_EEXPIRED);
     expect_free(ask(one, NULL));
     ck_assert_int_eq(redlock_release(outer), REDLOCK_EEXPIRED);
-    close_all();
 }
 
 TEST(inspect_owner, longest_nested_lease_is_told, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 20000), *inner = take_for(one, NULL, 10000);
     count_becomes(2);
     expect_left(ask(one, NULL).own_ms, 20000);
     ck_assert_int_eq(redlock_release(outer), 0);
     ck_assert_int_eq(redlock_release(inner), 0);
-    close_all();
 }
 
 /* Each on as many masters as there are, and none counts as the other. */
 TEST(inspect_owner, d60_readers_and_writer_are_counted_apart, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *reader = client_take_as(one, "name", REDLOCK_READ, "r1");
     redlock_lock *again = client_take_as(one, "name", REDLOCK_READ, "r1");
     redlock_lock *other = client_take_as(two, "name", REDLOCK_READ, "r2");
@@ -132,12 +128,11 @@ TEST(inspect_owner, d60_readers_and_writer_are_counted_apart, .rows = 2)
     ck_assert_uint_eq(ask(two, "w").own_read, 1);
     ck_assert_int_eq(redlock_release(down), 0);
     ck_assert(wait_until(ask(two, "w").held == 0, 5000));
-    close_all();
 }
 
 TEST(inspect_owner, fair_lock_is_counted_too)
 {
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *lock = client_take_as(one, "name", REDLOCK_FAIR, NULL);
     redlock_lock *again = client_take_as(one, "name", REDLOCK_FAIR, NULL);
     ck_assert_uint_eq(ask(one, NULL).own_exclusive, 2);
@@ -146,12 +141,11 @@ TEST(inspect_owner, fair_lock_is_counted_too)
     ck_assert_uint_eq(ask(one, NULL).own_exclusive, 1);
     ck_assert_int_eq(redlock_release(again), 0);
     expect_free(ask(one, NULL));
-    close_all();
 }
 
 TEST(inspect_owner, redissons_own_counts_too)
 {
-    open_masters(1);
+    OPEN_MASTERS(1);
     master_do(masters, 0, "HSET", "name", "peer:7", "3", NULL);
     master_do(masters, 0, "PEXPIRE", "name", "30000", NULL);
     redlock_lock_info info = ask(one, "peer:7");
@@ -159,7 +153,6 @@ TEST(inspect_owner, redissons_own_counts_too)
     expect_left(info.own_ms, 30000);
     expect_left(info.held_ms, 30000);
     master_do(masters, 0, "DEL", "name", NULL);
-    close_all();
 }
 
 /* So often as a majority says, whatever the others do. */
@@ -174,7 +167,7 @@ TEST(inspect_owner, majority_says_how_often)
         {{2, 2, 0}, 2, 1},  {{3, 1, 2}, 2, 1},   {{-1, 1, 0}, 0, 1},
         {{-1, 1, 2}, 1, 1}, {{-1, -1, 1}, 0, 1}, {{0, 0, -1}, 0, 0},
     };
-    open_masters(3);
+    OPEN_MASTERS(3);
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
         for (unsigned i = 0; i < 3; i++) {
             char count[16];
@@ -197,13 +190,12 @@ TEST(inspect_owner, majority_says_how_often)
         for (unsigned i = 0; i < 3; i++)
             master_do(masters, i, "DEL", "name", NULL);
     }
-    close_all();
 }
 
 /* Of two, one is no majority, and yet in the way of everybody. */
 TEST(inspect_owner, one_of_two_holds_nothing_and_blocks)
 {
-    open_masters(2);
+    OPEN_MASTERS(2);
     master_do(masters, 1, "HSET", "name", "me", "2", NULL);
     master_do(masters, 1, "PEXPIRE", "name", "10000", NULL);
     redlock_lock_info info = ask(one, "me");
@@ -218,12 +210,11 @@ TEST(inspect_owner, one_of_two_holds_nothing_and_blocks)
     expect_left(info.held_ms, 20000);
     for (unsigned i = 0; i < 2; i++)
         master_do(masters, i, "DEL", "name", NULL);
-    close_all();
 }
 
 TEST(inspect_owner, without_majority_only_certain_facts_are_told)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *lock = take(one, "me");
     count_becomes(1);
     master_kill(masters, 0);
@@ -236,7 +227,6 @@ TEST(inspect_owner, without_majority_only_certain_facts_are_told)
     master_restart(masters, 1, true);
     redlock_release(lock);
     ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 20000));
-    close_all();
 }
 
 CASE(inspect_owner, .timeout_s = 60)

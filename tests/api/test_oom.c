@@ -107,7 +107,6 @@ TEST(oom, every_allocation_may_fail, .rows = 2)
     for (unsigned i = 0; i < 3; i++)
         master_do(masters, i, "FLUSHALL", NULL);
     ck_assert_int_eq(live_once(true), 0);
-    masters_stop(masters);
 }
 
 /* The connections are gone, and there is no memory when they are made anew. */
@@ -138,7 +137,6 @@ TEST(oom, reconnect_without_memory_is_tried_again)
     ck_assert_int_ge(failed_calls, 3);
     ck_assert(wait_until(client_ready(client) == 3, 5000));
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* Each wait makes a line, and listens on a channel, on connections that the first one makes. */
@@ -179,7 +177,6 @@ TEST(oom, wait_without_memory_ends_and_leaves_nothing)
     ck_assert_int_ge(failed_calls, 8);
     ck_assert_int_eq(redlock_release(held), 0);
     redlock_close(holder);
-    masters_stop(masters);
 }
 
 /* A node owes as many answers as there is room for. A question that finds no memory for one more
@@ -209,7 +206,6 @@ TEST(oom, question_without_memory_is_told_at_once)
     ck_assert_str_eq(report_votes[0].text, "takes no more requests");
     master_resume(masters, 0);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* Of which the pairs are: none, for one name. */
@@ -263,7 +259,6 @@ TEST(oom, several_names_are_released_without_memory)
             break;
     }
     redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(oom, round_allocates_nothing, .rows = 2)
@@ -283,7 +278,6 @@ TEST(oom, round_allocates_nothing, .rows = 2)
     }
     ck_assert_msg(counted == 0, "%ld allocations in 500 pairs", counted);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(oom, memory_is_flat_over_many_pairs)
@@ -298,7 +292,6 @@ TEST(oom, memory_is_flat_over_many_pairs)
     ck_assert_int_le(alloc_live(), live + 3000);
     ck_assert_uint_le(mallinfo2().uordblks, in_use + (1 << 20));
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* One of five does not answer: what it owes us is bounded, and comes down to nothing. */
@@ -318,7 +311,6 @@ TEST(oom, stopped_node_gathers_no_memory)
         wait_until((client_ready(client), client_stats(client).pending_releases == 0), 10000));
     ck_assert_uint_eq(masters_with(masters, "name"), 0);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 CASE(oom, .timeout_s = 300)

@@ -56,7 +56,6 @@ TEST(process, descriptors_stay_within_their_number)
     ck_assert_uint_gt(worst, before + 3);
     redlock_close(one);
     ck_assert_uint_eq(open_descriptors(), before);
-    masters_stop(masters);
 }
 
 /* Pages of the process, whatever they are for. */
@@ -82,7 +81,6 @@ TEST(process, closed_client_leaves_no_page_behind)
         redlock_close(client_open(file));
     }
     ck_assert_int_lt(pages() - before, CLIENTS / 2);
-    masters_stop(masters);
 }
 
 enum { LOST_MAX = 10, LOST_MS = 600, FDS = 64 };
@@ -184,7 +182,6 @@ TEST(process, descriptor_that_program_closed_makes_nothing_spin)
         int result = child_wait(&children[i], 20000);
         ck_assert_msg(result == 0, "descriptor %d: line %d", i, result);
     }
-    masters_stop(masters);
 }
 
 /* Every number of free descriptors, from none to enough: an error or less of a quorum, and
@@ -226,7 +223,6 @@ TEST(process, too_few_descriptors_are_error_and_no_crash)
     masters = masters_start(3, NULL);
     const char *file = masters_file(masters, NULL);
     ck_assert_int_eq(child_run(live_with_few_descriptors, (void *)(uintptr_t)file, 60000), 0);
-    masters_stop(masters);
 }
 
 /* ---- signals ---------------------------------------------------------------------------- */
@@ -239,7 +235,7 @@ static void count_signal(int number)
 /* A signal without SA_RESTART every 200 us, in every call. */
 TEST(process, interrupted_calls_go_on)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     struct sigaction action = {.sa_handler = count_signal};
     ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
     struct itimerval every = {.it_interval.tv_usec = 200, .it_value.tv_usec = 200};
@@ -262,7 +258,6 @@ TEST(process, interrupted_calls_go_on)
     ck_assert_int_eq(redlock_release(client_take(one, "name")), 0);
     memset(&every, 0, sizeof(every));
     setitimer(ITIMER_REAL, &every, NULL);
-    close_clients();
 }
 
 static volatile sig_atomic_t pipes_broken;
@@ -278,7 +273,7 @@ TEST(process, sigpipe_is_never_raised)
 {
     struct sigaction action = {.sa_handler = count_broken_pipe};
     ck_assert_int_eq(sigaction(SIGPIPE, &action, NULL), 0);
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     for (int i = 0; i < 60; i++) {
         for (unsigned k = 0; k < 3; k++)
             master_do(masters, k, "CLIENT", "KILL", "TYPE", "normal", NULL);
@@ -291,14 +286,13 @@ TEST(process, sigpipe_is_never_raised)
     lock = NULL;
     ck_assert_int_ne(client_try(one, "name", 0, 0, NULL, &lock), 0);
     ck_assert_int_eq(pipes_broken, 0);
-    close_clients();
 }
 
 /* ---- close ------------------------------------------------------------------------------ */
 
 TEST(process, close_lingers_for_releases_but_not_for_ever)
 {
-    open_clients(3, "linger 400ms\n");
+    OPEN_CLIENTS(3, "linger 400ms\n");
     lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     master_pause(masters, 1);
@@ -311,23 +305,21 @@ TEST(process, close_lingers_for_releases_but_not_for_ever)
     /* The stopped one was sent its release before the connection was closed. */
     master_resume(masters, 1);
     ck_assert(wait_until(!master_has(masters, 1, "name"), 2000));
-    close_clients();
 }
 
 TEST(process, close_without_linger_still_sends_them)
 {
-    open_clients(3, "linger 0ms\n");
+    OPEN_CLIENTS(3, "linger 0ms\n");
     client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     redlock_close(one);
     one = NULL;
     ck_assert(wait_until(masters_with(masters, "name") == 0, 2000));
-    close_clients();
 }
 
 TEST(process, close_with_everything_dead_returns)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     client_take(one, "name");
     for (unsigned i = 0; i < 3; i++)
         master_kill(masters, i);
@@ -335,7 +327,6 @@ TEST(process, close_with_everything_dead_returns)
     redlock_close(one);
     one = NULL;
     ck_assert_int_lt(now_ms() - begun, 3000);
-    close_clients();
 }
 
 CASE(process, .timeout_s = 120)

@@ -44,7 +44,6 @@ static void close_all(void)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     for (unsigned i = 0; i < CLIENTS; i++)
         redlock_close(client[i]);
-    masters_stop(masters);
 }
 
 /* It was this error, and the log has told why. */
@@ -447,7 +446,6 @@ TEST(refused, refused_call_can_ask_for_its_sentence)
     ck_assert_int_eq(redlock_last_error(client[0], NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_last_error(NULL, &mine), REDLOCK_EINVAL);
     redlock_close(client[0]);
-    masters_stop(masters);
 }
 
 CASE(refused, .timeout_s = 30)

@@ -24,7 +24,6 @@ TEST(report, connecting_master_was_not_asked)
     ck_assert_int_eq(votes[2].vote, REDLOCK_VOTE_NONE);
     ck_assert_str_eq(votes[2].text, "was not asked, as it was still connecting");
     redlock_close(client);
-    fakes_stop(fakes, 3);
 }
 
 /* The last byte of the room is a NUL. */
@@ -34,7 +33,7 @@ TEST(report, holder_is_cut_to_fit)
     char holder[2 * ROOM];
     redlock_report report = REDLOCK_REPORT_INIT(votes, 1);
     redlock_lock *lock = NULL;
-    open_cold_clients(1, NULL);
+    OPEN_COLD_CLIENTS(1, NULL);
     for (size_t len = ROOM - 2; len <= ROOM + 1; len++) {
         memset(holder, 'h', len);
         holder[len] = '\0';
@@ -43,7 +42,6 @@ TEST(report, holder_is_cut_to_fit)
         ck_assert_uint_eq(votes[0].holder_len, len < ROOM ? len : ROOM - 1);
         ck_assert_uint_eq(strlen(votes[0].holder), votes[0].holder_len);
     }
-    close_clients();
 }
 
 CASE(report, .timeout_s = 60)

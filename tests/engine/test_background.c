@@ -43,7 +43,6 @@ static void close_masters(void)
 {
     redlock_close(client);
     redlock_close(other);
-    masters_stop(masters);
 }
 
 /* ---- the thread ------------------------------------------------------------------------- */
@@ -113,7 +112,6 @@ TEST(drive, no_thread_without_work_that_outlives_call, .rows = 4)
     }
     redlock_close(client);
     ck_assert_uint_eq(background_threads(NULL), 0);
-    masters_stop(masters);
 }
 
 /* How often the background thread has begun to sleep. It may wait for the mutex as often as
@@ -184,7 +182,6 @@ TEST(drive, always_means_from_beginning)
     ck_assert(wait_until(background_threads(NULL) == 1, 2000));
     redlock_close(client);
     ck_assert_uint_eq(background_threads(NULL), 0);
-    masters_stop(masters);
 }
 
 TEST(drive, never_means_never)
@@ -351,7 +348,6 @@ TEST(drive, descriptors_are_no_more_than_was_promised)
     ck_assert_uint_eq(rig_descriptors(), before);
     ck_assert_int_eq(redlock_release(held), 0);
     redlock_close(other);
-    masters_stop(masters);
 }
 
 /* ---- fork ------------------------------------------------------------------------------- */
@@ -498,7 +494,6 @@ TEST(drive, close_sends_blocked_callers_home_first, .rows = 2)
     for (unsigned i = 0; i < 3; i++)
         master_resume(masters, i);
     ck_assert(wait_until(master_do(masters, 0, "DBSIZE", NULL).number == 0, 5000));
-    masters_stop(masters);
 }
 
 CASE(drive, .timeout_s = 60)

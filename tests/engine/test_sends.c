@@ -83,12 +83,6 @@ static redlock *open_ready(unsigned n, const char *settings)
     return client;
 }
 
-static void end(redlock *client)
-{
-    redlock_close(client);
-    masters_stop(masters);
-}
-
 static redlock_lock *take(redlock *client)
 {
     redlock_lock *lock = NULL;
@@ -150,7 +144,7 @@ TEST(real_masters, plain_pair_is_two_sends_per_master)
     record(true);
     ck_assert_int_eq(redlock_release(lock), 0);
     expect_release(token);
-    end(client);
+    redlock_close(client);
 }
 
 /* The background thread, which renews a lock beside them, looks in every 10 ms only. It takes
@@ -177,7 +171,7 @@ TEST(real_masters, pairs_do_not_wake_background_thread)
     ck_assert_msg(count <= 10 + 2 * (looks + slow), "%u sleeps, %u looks, %u slow", count, looks,
                   slow);
     ck_assert_int_eq(redlock_release(renewed), 0);
-    end(client);
+    redlock_close(client);
 }
 
 /* A pair's requests as the client sent them, which may be sent again: the token is the same. */
@@ -310,7 +304,7 @@ TEST(real_masters, pairs_sleep_little_more_than_raw_sockets)
                   "%ld sleeps, %ld of raw sockets, %ld looks", count, raw_count, looks);
     raw_close();
     ck_assert_int_eq(redlock_release(renewed), 0);
-    end(client);
+    redlock_close(client);
 }
 
 /* ---- tries in a row --------------------------------------------------------------------- */
@@ -366,7 +360,7 @@ TEST(real_masters, tries_in_row_leave_together_but_first)
     for (unsigned i = 0; i < N; i++)
         master_resume(masters, i);
     ck_assert(wait_until((redlock_process(client), ended == 5), 20000));
-    end(client);
+    redlock_close(client);
 }
 
 /* "Returns once the release is on its way." */
@@ -383,7 +377,7 @@ TEST(real_masters, release_in_row_is_sent_at_once)
     ck_assert_int_eq(redlock_release_async(lock, NULL, NULL), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert(wait_until((redlock_process(client), ended == 2), 5000));
-    end(client);
+    redlock_close(client);
 }
 
 static redlock_lock *take_lazily(redlock *client, const char *name)
@@ -411,7 +405,7 @@ TEST(real_masters, corked_release_does_not_wait_with_tries)
     ck_assert_int_eq(redlock_release(two), 0);
     ck_assert(wait_until(masters_with(masters, "two") == 0, 5000));
     ck_assert(wait_until((redlock_process(client), ended == 3), 5000));
-    end(client);
+    redlock_close(client);
 }
 
 enum { CROWD = RL_FIFO_MIN };
@@ -454,7 +448,7 @@ TEST(real_masters, tries_leave_room_for_their_releases)
     for (unsigned i = CROWD / 2; i < CROWD; i++)
         ck_assert_int_eq(redlock_release_async(crowd[i], NULL, NULL), 0);
     master_resume(masters, N - 1);
-    end(client);
+    redlock_close(client);
 }
 
 /* ---- who sends no native SET ------------------------------------------------------------ */
@@ -522,7 +516,7 @@ TEST(real_masters, only_plain_lock_is_taken_by_native_set, .rows = CASES)
     bool native = _i == PLAIN || _i == DELAYED;
     ck_assert_uint_eq(count_sent("\r\n$3\r\nSET\r\n"), native ? cases[_i].n : 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    end(client);
+    redlock_close(client);
 }
 
 /* ---- greetings -------------------------------------------------------------------------- */
@@ -546,7 +540,6 @@ TEST(real_masters, marker_is_one_more_send_of_greeting_at_most)
     unsigned with_marker = greet(masters_guarded_file(masters, "guard marker\n"));
     ck_assert_uint_ge(without, N);
     ck_assert_msg(with_marker <= without + N, "%u and %u sends", without, with_marker);
-    masters_stop(masters);
 }
 
 CASE(real_masters, .timeout_s = 60)

@@ -43,7 +43,6 @@ static void close_all(void)
     redlock_close(client);
     if (proxies[0])
         proxies_stop(proxies, NODES);
-    masters_stop(masters);
 }
 
 static void cut_all(void)

@@ -55,7 +55,7 @@ static void check_goes_on(redlock *client)
 
 TEST(clock_back, renewed_lock_is_lost_and_told_once, .rows = STEPS)
 {
-    open_clients(3, "max-ttl 10s\n");
+    OPEN_CLIENTS(3, "max-ttl 10s\n");
     redlock_lock *lock = told_take_renewed(one, "name", 10000, &lost);
     pause_ms(300);
     ck_assert_int_gt(redlock_validity_ms(lock), 5000);
@@ -70,24 +70,22 @@ TEST(clock_back, renewed_lock_is_lost_and_told_once, .rows = STEPS)
     ck_assert_int_eq(lost.calls, 1);
     ck_assert_uint_eq(client_stats(one).lost, 1);
     check_goes_on(one);
-    close_clients();
 }
 
 /* Its time would run out soon: nobody asks, and it is told all the same. */
 TEST(clock_back, loss_is_told_where_nobody_looks, .rows = STEPS)
 {
-    open_clients(3, "max-ttl 10s\n");
+    OPEN_CLIENTS(3, "max-ttl 10s\n");
     redlock_lock *lock = told_take_renewed(one, "name", 10000, &lost);
     step_ms(steps_ms[_i]);
     ck_assert(wait_until(lost.calls == 1, 5000));
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_clients();
 }
 
 TEST(clock_back, loss_is_told_by_event_loop, .rows = STEPS)
 {
-    open_clients(3, "max-ttl 10s\nbackground never\n");
+    OPEN_CLIENTS(3, "max-ttl 10s\nbackground never\n");
     ck_assert_int_ge(redlock_fd(one), 0);
     redlock_lock *lock = NULL;
     struct told done = {.calls = 0};
@@ -107,14 +105,13 @@ TEST(clock_back, loss_is_told_by_event_loop, .rows = STEPS)
     ck_assert_int_eq(redlock_release_async(lock, told_done, &done), 0);
     ck_assert(turn_until(one, done.calls == 1, 5000));
     ck_assert_int_eq(done.result, REDLOCK_EEXPIRED);
-    close_clients();
 }
 
 /* Nothing is sent for a lock that may be another's by now. */
 TEST(clock_back, lock_not_renewed_is_over_as_well, .rows = STEPS)
 {
     char text[REDLOCK_HANDLE_MAX];
-    open_clients(3, "max-ttl 10s\n");
+    OPEN_CLIENTS(3, "max-ttl 10s\n");
     redlock_lock *extended = client_take(one, "extended");
     redlock_lock *shown = client_take(one, "shown");
     redlock_lock *released = client_take(one, "released");
@@ -131,7 +128,6 @@ TEST(clock_back, lock_not_renewed_is_over_as_well, .rows = STEPS)
     /* They are given up: nobody waits for them to run out. */
     ck_assert(wait_until(client_can_take(two, "released"), 5000));
     check_goes_on(one);
-    close_clients();
 }
 
 static void *step_back_soon(void *context)
@@ -146,7 +142,7 @@ TEST(clock_back, waiter_has_waited_as_long_as_it_asked)
 {
     pthread_t thread;
     redlock_lock *lock = NULL;
-    open_clients(3, "max-ttl 30s\n");
+    OPEN_CLIENTS(3, "max-ttl 30s\n");
     /* Whoever has it is of a process whose clock is right: here, nobody looks at it. */
     redlock_lock *held = client_take(two, "name");
     int64_t begun = now_ms();
@@ -157,7 +153,6 @@ TEST(clock_back, waiter_has_waited_as_long_as_it_asked)
     ck_assert_int_ge(took, 1400);
     ck_assert_int_le(took, 6000);
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
-    close_clients();
 }
 
 /* What is known of a master's process is measured with that clock. */
@@ -178,7 +173,6 @@ TEST(clock_back, guard_outlives_it, .rows = STEPS)
     ck_assert_int_eq(client_try(one, "name", 1000, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(one);
-    masters_stop(masters);
 }
 
 /* Nobody can tell how old a text is that was written before, or may have been. */
@@ -186,7 +180,7 @@ TEST(clock_back, text_of_before_is_not_attached)
 {
     char before[REDLOCK_HANDLE_MAX], after[REDLOCK_HANDLE_MAX];
     redlock_lock *taken = NULL;
-    open_clients(3, "max-ttl 10s\n");
+    OPEN_CLIENTS(3, "max-ttl 10s\n");
     ck_assert_int_eq(redlock_detach(client_take(one, "before"), before, sizeof(before)), 0);
     pause_ms(1100);
     ck_assert_uint_eq(client_ready(one), 3); /* it has read the clock */
@@ -201,20 +195,18 @@ TEST(clock_back, text_of_before_is_not_attached)
     ck_assert_int_le(redlock_validity_ms(taken), 10000);
     ck_assert_int_eq(redlock_extend(taken, 0, NULL), 0);
     ck_assert_int_eq(redlock_release(taken), 0);
-    close_clients();
 }
 
 /* It is no fault of ours that they seem to have had more time than they had. */
 TEST(clock_back, step_forward_ends_lock_and_no_more)
 {
-    open_clients(3, "max-ttl 10s\n");
+    OPEN_CLIENTS(3, "max-ttl 10s\n");
     redlock_lock *lock = told_take_renewed(one, "name", 10000, &lost);
     step_ms(3600000);
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert(wait_until(lost.calls == 1, 5000));
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     check_goes_on(one);
-    close_clients();
 }
 
 CASE(clock_back, .timeout_s = 60)

@@ -65,17 +65,16 @@ static void wait_in_vain(unsigned loops)
 
 TEST(end_of_wait, busy_machine_is_no_lack_of_masters)
 {
-    open_clients(5, NULL);
+    OPEN_CLIENTS(5, NULL);
     wait_in_vain(LOOPS);
     ck_assert_int_eq(told[-REDLOCK_ENOQUORUM], late);
     ck_assert_int_gt(told[0], 0);
     ck_assert_int_eq(failed, told[-REDLOCK_EHELD] + told[-REDLOCK_EUNDECIDED] + late);
-    close_clients();
 }
 
 TEST(end_of_wait, stopped_masters_are_no_holder)
 {
-    open_clients(5, NULL);
+    OPEN_CLIENTS(5, NULL);
     for (unsigned i = 0; i < 3; i++)
         master_pause(masters, i);
     wait_in_vain(0);
@@ -84,7 +83,6 @@ TEST(end_of_wait, stopped_masters_are_no_holder)
     ck_assert_int_eq(failed, told[-REDLOCK_ENOQUORUM] + told[-REDLOCK_EUNDECIDED]);
     for (unsigned i = 0; i < 3; i++)
         master_resume(masters, i);
-    close_clients();
 }
 
 CASE(end_of_wait, .timeout_s = 60)

@@ -34,7 +34,6 @@ static void close_all(void)
     redlock_close(two);
     if (proxies[0])
         proxies_stop(proxies, masters->n);
-    masters_stop(masters);
 }
 
 /* What `condition` waits for may need the client to move: every look gives it a turn. */
@@ -155,7 +154,6 @@ TEST(faults, refused_connections_fail_at_once)
     for (unsigned i = 0; i < 3; i++)
         ck_assert_str_ne(report.node[i].text, "");
     redlock_close(one);
-    masters_stop(masters);
 }
 
 /* ---- a node is stopped, slow or out of reach -------------------------------------------- */
@@ -302,8 +300,6 @@ TEST(faults, connections_that_hang_have_their_own_budget, .rows = 4)
     fake_door(fake, FAKE_OPEN);
     ck_assert(wait_until(client_ready(one) == 3, 10000));
     redlock_close(one);
-    fake_stop(fake);
-    masters_stop(masters);
 }
 
 static void never_mind(void *context, int result, redlock_lock *none)
@@ -350,7 +346,6 @@ TEST(faults, name_that_does_not_resolve_delays_nobody)
     ck_assert_int_ne(client_state(one, 0, text), REDLOCK_NODE_READY);
     ck_assert_ptr_nonnull(strstr(text, "no-such-host.invalid"));
     redlock_close(one);
-    masters_stop(masters);
 }
 
 /* ---- out of step ------------------------------------------------------------------------ */

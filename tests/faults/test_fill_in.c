@@ -30,7 +30,6 @@ static void close_all(void)
     redlock_close(client);
     for (unsigned i = 0; i < 3; i++)
         ck_assert_int_eq(master_do(masters, i, "DBSIZE", (char *)NULL).number, 0);
-    masters_stop(masters);
 }
 
 static redlock_lock *take(const char *name)
@@ -185,7 +184,6 @@ TEST(which, every_kind_is_filled_in, .rows = 6)
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, SOON_MS));
     redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(which, several_names_are_filled_in)

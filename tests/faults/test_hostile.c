@@ -25,12 +25,6 @@ static void open_fakes(unsigned first, const char *settings)
     client = client_open(fakes_file(fakes + first, 3 - first, settings));
 }
 
-static void close_fakes(unsigned first)
-{
-    redlock_close(client);
-    fakes_stop(fakes + first, 3 - first);
-}
-
 /* ---- replies that are not what a master says -------------------------------------------- */
 
 #define GRANT "{nonce}"
@@ -123,7 +117,7 @@ TEST(hostile, nothing_but_exact_answer_is_grant, .rows = HOSTILE_REPLIES)
     int code = client_try(client, "next", 0, 5000, &report, &lock);
     ck_assert_msg(code == 0, "%s: %d: %s", hostile[_i].what, code, client_told(&report));
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_fakes(HOSTILE);
+    redlock_close(client);
 }
 
 /* None of these is a grant of a lock with a fencing token. */
@@ -160,7 +154,7 @@ TEST(hostile, grant_without_right_number_is_none, .rows = UNFENCED)
     ck_assert_msg(code == 0, "%s: %d: %s", unfenced[_i].what, code, client_told(&report));
     ck_assert_uint_gt(redlock_fencing_token(lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_fakes(HOSTILE);
+    redlock_close(client);
 }
 
 TEST(hostile, hostile_master_is_no_other_nodes_business, .rows = HOSTILE_REPLIES)
@@ -178,7 +172,7 @@ TEST(hostile, hostile_master_is_no_other_nodes_business, .rows = HOSTILE_REPLIES
     ck_assert_uint_eq(report.granted, 2);
     ck_assert_int_lt(now_ms() - begun, 1500); /* not a node's share of the ttl */
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_fakes(0);
+    redlock_close(client);
 }
 
 TEST(hostile, hostile_greeting_keeps_it_from_voting, .rows = HOSTILE_REPLIES)
@@ -192,7 +186,7 @@ TEST(hostile, hostile_greeting_keeps_it_from_voting, .rows = HOSTILE_REPLIES)
     ck_assert_int_ne(client_state(client, HOSTILE, NULL), REDLOCK_NODE_READY);
     ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
     ck_assert_uint_eq(fake_count(fakes[HOSTILE], "acquire *"), 0);
-    close_fakes(0);
+    redlock_close(client);
 }
 
 /* ---- endless replies -------------------------------------------------------------------- */
@@ -213,7 +207,7 @@ TEST(hostile, replies_without_end_are_cut_off, .rows = 5)
     /* The link is closed once it is too much, and not when the ttl's share is over. */
     ck_assert_int_lt(now_ms() - begun, 3000);
     ck_assert(wait_until((client_ready(client), fake_connections(fakes[HOSTILE]) == 2), 5000));
-    close_fakes(HOSTILE);
+    redlock_close(client);
     free(bytes);
 }
 
@@ -227,7 +221,7 @@ TEST(hostile, byte_by_byte_does_not_stretch_deadline)
     expect_no_grant("slow", REDLOCK_ENOQUORUM);
     ck_assert_int_ge(now_ms() - begun, 140);
     ck_assert_int_lt(now_ms() - begun, 1000);
-    close_fakes(HOSTILE);
+    redlock_close(client);
 }
 
 TEST(hostile, unasked_replies_end_connection_and_count_for_nothing)
@@ -240,7 +234,7 @@ TEST(hostile, unasked_replies_end_connection_and_count_for_nothing)
     look_at(&look, client, "name", NULL);
     ck_assert(wait_until((client_ready(client), fake_connections(fakes[HOSTILE]) == 2), 5000));
     ck_assert_uint_eq(fake_count(fakes[HOSTILE], "acquire *"), 0);
-    close_fakes(HOSTILE);
+    redlock_close(client);
 }
 
 /* ---- halves ----------------------------------------------------------------------------- */
@@ -279,7 +273,6 @@ TEST(hostile, every_prefix_of_grant_is_no_grant, .rows = 3)
         redlock_close(client);
         fake_forget_keys(fakes[HOSTILE]);
     }
-    fakes_stop(fakes + HOSTILE, 1);
 }
 
 TEST(hostile, every_prefix_of_refusal_is_no_refusal_either, .rows = 3)
@@ -293,7 +286,6 @@ TEST(hostile, every_prefix_of_refusal_is_no_refusal_either, .rows = 3)
         redlock_close(client);
     }
     ck_assert_str_eq(report.node[0].holder, "rival");
-    fakes_stop(fakes + HOSTILE, 1);
 }
 
 TEST(hostile, every_prefix_of_greeting_is_no_vote, .rows = 3)
@@ -307,7 +299,7 @@ TEST(hostile, every_prefix_of_greeting_is_no_vote, .rows = 3)
         redlock_lock *lock = client_take(client, "name");
         ck_assert_uint_eq(fake_count(fakes[HOSTILE], "acquire *"), 0);
         ck_assert_int_eq(redlock_release(lock), 0);
-        close_fakes(0);
+        redlock_close(client);
     }
 }
 
@@ -323,7 +315,7 @@ TEST(hostile, release_does_not_stay_in_dead_connection)
     expect_no_grant("cut", REDLOCK_ENOQUORUM);
     ck_assert(fake_has(fakes[HOSTILE], "name"));
     ck_assert(wait_until((client_ready(client), !fake_has(fakes[HOSTILE], "name")), 5000));
-    close_fakes(HOSTILE);
+    redlock_close(client);
 }
 
 /* ---- splits ----------------------------------------------------------------------------- */
@@ -344,7 +336,7 @@ static void live_through(size_t split_at)
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_int_eq(look_at(&look, client, "name", NULL), 0);
     ck_assert_int_eq(look.node[0].state, REDLOCK_STATE_FREE);
-    close_fakes(HOSTILE);
+    redlock_close(client);
 }
 
 TEST(hostile, replies_split_at_every_byte_are_same_replies, .rows = 3)
@@ -435,7 +427,7 @@ TEST(hostile, error_is_that_nodes_failure_with_its_text, .rows = ERRORS)
     fake_clear_rules(fakes[HOSTILE]);
     ck_assert(wait_until((client_ready(client), !fake_has(fakes[1], "name")), 8000));
     ck_assert(wait_until((client_ready(client), !fake_has(fakes[HOSTILE], "name")), 8000));
-    close_fakes(0);
+    redlock_close(client);
 }
 
 TEST(hostile, error_in_greeting_keeps_it_from_voting, .rows = ERRORS)
@@ -449,7 +441,7 @@ TEST(hostile, error_in_greeting_keeps_it_from_voting, .rows = ERRORS)
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_int_ne(client_state(client, HOSTILE, text), REDLOCK_NODE_READY);
     ck_assert_msg(strstr(text, errors[_i] + 1) || strlen(errors[_i]) > 40, "%s", text);
-    close_fakes(0);
+    redlock_close(client);
 }
 
 TEST(hostile, loading_master_votes_when_it_is_loaded, .rows = 2)
@@ -468,7 +460,7 @@ TEST(hostile, loading_master_votes_when_it_is_loaded, .rows = 2)
     int code = client_try(client, "name", 0, 10000, &report, &lock);
     ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_fakes(HOSTILE);
+    redlock_close(client);
 }
 
 /* Sent by a real server at once, to nobody's question, before it closes. */
@@ -484,7 +476,7 @@ TEST(hostile, max_clients_is_told_as_such)
     ck_assert(wait_until(
         (client_state(client, HOSTILE, text), strstr(text, "max number of clients") != NULL),
         5000));
-    close_fakes(0);
+    redlock_close(client);
 }
 
 /* Nothing of what a server says may write to a terminal, or forge a line of a log. (From 1.1 on
@@ -501,7 +493,7 @@ TEST(hostile, texts_of_servers_are_made_printable, .rows = 2)
     for (const char *at = report.node[0].text; *at; at++)
         ck_assert_msg((unsigned char)*at >= 0x20 && *at != 0x7f, "%s", report.node[0].text);
     ck_assert(strstr(report.node[0].text, "end") || (newline && report.node[0].text[0]));
-    close_fakes(HOSTILE);
+    redlock_close(client);
 }
 
 TEST(hostile, password_goes_alone_and_first)
@@ -524,7 +516,7 @@ TEST(hostile, password_goes_alone_and_first)
     ck_assert(fake_find(fakes[HOSTILE], "*", 0, &auth) && strcmp(auth.line, "AUTH pw") == 0);
     ck_assert(fake_find(fakes[HOSTILE], "*", 1, &next));
     ck_assert_int_ge(next.at_ms - auth.at_ms, 200);
-    close_fakes(HOSTILE);
+    redlock_close(client);
 }
 
 CASE(hostile, .timeout_s = 120)

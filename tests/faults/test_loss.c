@@ -33,7 +33,6 @@ static void open_masters(const char *settings)
 static void close_masters(void)
 {
     redlock_close(client);
-    masters_stop(masters);
 }
 
 static redlock_lock *take(const char *name, const redlock_options *from, int64_t ttl_ms)
@@ -309,7 +308,6 @@ TEST(loss, stopped_for_longer_than_ttl_first_call_says_lost, .rows = 3)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     kill(child.pid, SIGCONT);
     ck_assert_int_eq(child_wait(&child, 10000), 0);
-    masters_stop(masters);
 }
 
 /* ---- in the callback, and beside it ----------------------------------------------------- */

@@ -73,7 +73,6 @@ TEST(joining, marked_masters_vote_at_once)
     expect_lock(client, 0);
     ck_assert_uint_eq(client_ready(client), 3);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* Its keys are there, whatever else it says of them. */
@@ -97,7 +96,6 @@ TEST(joining, marker_of_later_version_costs_no_vote, .rows = 6)
     expect_lock(client, 0);
     ck_assert_str_eq(master_do(masters, 2, "GET", RL_MARKER_KEY, NULL).text, marker);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* Nobody can tell a new master from one that was emptied. */
@@ -110,7 +108,6 @@ TEST(joining, unmarked_masters_vote_after_longest_lease)
     expect_lock(client, 20000);
     ck_assert_int_ge(now_ms() - begun, 3000);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* Two of three are emptied. A client that comes then does not believe them, although they have
@@ -132,7 +129,6 @@ TEST(joining, flushed_masters_do_not_vote_within_ttl_for_newcomer)
     redlock_release(lock);
     redlock_close(one);
     redlock_close(two);
-    masters_stop(masters);
 }
 
 TEST(joining, restarted_masters_do_not_vote_within_ttl)
@@ -150,7 +146,6 @@ TEST(joining, restarted_masters_do_not_vote_within_ttl)
     redlock_release(lock);
     redlock_close(one);
     redlock_close(two);
-    masters_stop(masters);
 }
 
 /* A marker that came back from the disk proves that there was a restart, and not what was lost.
@@ -165,7 +160,6 @@ TEST(joining, marker_that_survived_restart_is_quarantined)
     redlock *client = client_open(file);
     expect_quarantined(client, 0, "restarted");
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* One that has been up for long, with data of its own, where a client asks that never met the
@@ -186,8 +180,6 @@ TEST(joining, warm_server_in_masters_place_is_quarantined)
     ck_assert(wait_until(client_state(client, 0, text) == REDLOCK_NODE_GUARDED, 5000));
     ck_assert_msg(strstr(text, "no marker") != NULL, "%s", text);
     redlock_close(client);
-    masters_stop(warm);
-    masters_stop(masters);
 }
 
 /* ---- those that are connected ---------------------------------------------------------------
@@ -215,7 +207,6 @@ TEST(connected, holder_is_told_within_half_of_max_ttl)
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(connected, lock_that_majority_still_has_is_kept)
@@ -233,7 +224,6 @@ TEST(connected, lock_that_majority_still_has_is_kept)
     ck_assert_int_gt(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* An idle client asks again before it counts the next votes. */
@@ -247,7 +237,6 @@ TEST(connected, idle_client_looks_before_it_asks_for_votes)
     pause_ms(1600);
     expect_quarantined(client, 0, "no marker");
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* Whoever finds the loss sets it for all. */
@@ -263,7 +252,6 @@ TEST(connected, quarantine_of_another_client_counts)
     expect_quarantined(one, 0, "no marker");
     redlock_close(one);
     redlock_close(two);
-    masters_stop(masters);
 }
 
 TEST(connected, quarantine_by_hand_ends_by_hand)
@@ -278,7 +266,6 @@ TEST(connected, quarantine_by_hand_ends_by_hand)
     master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
     expect_lock(client, 20000);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* ---- what costs no vote --------------------------------------------------------------------
@@ -305,8 +292,6 @@ TEST(connected, replica_that_comes_and_goes_costs_no_vote)
     ck_assert_msg(strcmp(before.text, after.text) != 0, "its id did not change: %s",
                   after.text);
     redlock_close(client);
-    masters_stop(replica);
-    masters_stop(masters);
 }
 
 TEST(connected, former_replica_is_found)
@@ -320,7 +305,6 @@ TEST(connected, former_replica_is_found)
     expect_quarantined(two, 0, "replica");
     redlock_close(one);
     redlock_close(two);
-    masters_stop(masters);
 }
 
 /* ---- beside others -------------------------------------------------------------------------
@@ -341,7 +325,6 @@ TEST(beside, client_without_marker_sees_no_quarantine)
     redlock_release(lock);
     redlock_close(plain);
     redlock_close(marked);
-    masters_stop(masters);
 }
 
 /* Clients of the published format know neither key: their locks are outside of a quarantine,
@@ -358,7 +341,6 @@ TEST(beside, plain_peer_takes_lock_in_quarantine)
     ck_assert(wait_until(client_ready(client) == 3, 20000));
     ck_assert_int_eq(client_try(client, "name", 1000, 0, &report, &lock), REDLOCK_EHELD);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* Switched on in a fleet at work: those that have it vote with nobody for max-ttl, the others
@@ -379,7 +361,6 @@ TEST(beside, switched_on_in_running_fleet_it_costs_longest_lease)
     redlock_release(held);
     redlock_close(old);
     redlock_close(marked);
-    masters_stop(masters);
 }
 
 TEST(beside, marker_that_was_taken_away_costs_longest_lease)
@@ -391,7 +372,6 @@ TEST(beside, marker_that_was_taken_away_costs_longest_lease)
     pause_ms(1600);
     expect_quarantined(client, 0, "no marker");
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* It sees neither marker nor loss: no vote, and it says why. */
@@ -405,7 +385,6 @@ TEST(beside, user_without_right_to_marker_has_no_vote)
     ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_REFUSED);
     ck_assert_msg(strstr(text, "its marker can't be read") != NULL, "%s", text);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 CASE(joining, .timeout_s = 120)

@@ -39,12 +39,6 @@ static redlock_lock *take_watched(redlock *client, int64_t ttl_ms)
     return lock;
 }
 
-static void close_all(redlock *client)
-{
-    redlock_close(client);
-    masters_stop(masters);
-}
-
 /* By no renewal, and by no call: half of max-ttl is the longest time between two looks. */
 TEST(master_clocks, step_forward_is_told_within_half_of_max_ttl)
 {
@@ -61,7 +55,7 @@ TEST(master_clocks, step_forward_is_told_within_half_of_max_ttl)
     /* What is granted from now on counts. */
     ck_assert_int_eq(client_try(client, "name", 1000, 5000, NULL, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all(client);
+    redlock_close(client);
 }
 
 TEST(master_clocks, step_back_costs_no_lock)
@@ -74,7 +68,7 @@ TEST(master_clocks, step_back_costs_no_lock)
     ck_assert_int_eq(atomic_load(&lost.calls), 0);
     ck_assert_int_gt(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all(client);
+    redlock_close(client);
 }
 
 /* With `guard on` a client looks when it connects anew, and it is the same server. It is one
@@ -89,7 +83,7 @@ TEST(master_clocks, step_forward_is_told_at_next_connect)
     ck_assert(wait_until(atomic_load(&lost.calls) == 1, 4000));
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     redlock_release(lock);
-    close_all(client);
+    redlock_close(client);
 }
 
 static redlock_node_status measured(redlock *client)
@@ -120,7 +114,6 @@ TEST(master_clocks, offset_and_rate_are_told_with_their_bounds)
     ck_assert_int_ge(found.clock_rate_ppm + found.clock_rate_bound_ppm, 0);
     redlock_release(lock);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* Too fast by a fifth: named as such once it has been found twice. */
@@ -141,7 +134,7 @@ TEST(master_clocks, clock_that_runs_ahead_is_named)
     }
     ck_assert_msg(named, "%s", text);
     redlock_release(lock);
-    close_all(client);
+    redlock_close(client);
 }
 
 /* Many looks, and some connects between them. */
@@ -160,7 +153,7 @@ TEST(master_clocks, clocks_that_keep_time_are_not_blamed)
         }
         pause_ms(10);
     }
-    close_all(client);
+    redlock_close(client);
 }
 
 CASE(master_clocks, .timeout_s = 60)

@@ -35,7 +35,6 @@ static void expect_few_requests(void)
     ck_assert_uint_ge(requests, 1);
     ck_assert_msg(requests <= REQUESTS_MAX, "%u requests", requests);
     redlock_close(client);
-    fakes_stop(fakes, MASTERS);
 }
 
 TEST(minority, script_that_came_whole_and_is_unknown_is_not_sent_again)
@@ -124,7 +123,7 @@ static const struct {
 TEST(minority, wakes_of_minority_make_few_rounds, .rows = 2)
 {
     char who[128], channel[128];
-    open_masters(minorities[_i].masters);
+    OPEN_MASTERS(minorities[_i].masters);
     redlock_lock *held = hold_and_wait();
     client_is_quiet(two);
     find_waiter(who);
@@ -134,12 +133,11 @@ TEST(minority, wakes_of_minority_make_few_rounds, .rows = 2)
     waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_woken(&waiter, 2);
-    close_all();
 }
 
 TEST(minority, so_do_messages_on_locks_channel, .rows = 2)
 {
-    open_masters(minorities[_i].masters);
+    OPEN_MASTERS(minorities[_i].masters);
     redlock_lock *held = client_take_as(one, "name", REDLOCK_REENTRANT, NULL);
     waiter_start_as(&waiter, two, "name", REDLOCK_REENTRANT, NULL, 60000);
     client_is_quiet(two);
@@ -147,7 +145,6 @@ TEST(minority, so_do_messages_on_locks_channel, .rows = 2)
     waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_woken(&waiter, 1);
-    close_all();
 }
 
 /* All masters say without end that the lock is released. A round is an acquire and a release. */
@@ -155,7 +152,7 @@ TEST(minority, wakes_of_all_masters_make_bounded_number_of_rounds)
 {
     enum { BURST = 32, A_SECOND = 50, OTHERS = 9 };
     char who[128], channel[128];
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = hold_and_wait();
     client_is_quiet(two);
     find_waiter(who);
@@ -173,7 +170,6 @@ TEST(minority, wakes_of_all_masters_make_bounded_number_of_rounds)
     waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_woken(&waiter, 2);
-    close_all();
 }
 
 CASE(minority, .timeout_s = 120)

@@ -23,7 +23,6 @@ static void setup(void)
 static void teardown(void)
 {
     redlock_close(client);
-    fakes_stop(fakes, MASTERS);
 }
 
 /* At a majority. */

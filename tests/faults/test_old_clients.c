@@ -33,7 +33,6 @@ static void start_marked(unsigned n, const char *settings)
 static void stop(void)
 {
     redlock_close(client);
-    masters_stop(masters);
 }
 
 static bool is_guarded(unsigned node, const char *reason)

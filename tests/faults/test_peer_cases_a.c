@@ -25,12 +25,6 @@ static void open_fakes(unsigned n, const char *settings)
     ck_assert(wait_until(client_ready(one) == n, 10000));
 }
 
-static void close_fakes(unsigned n)
-{
-    redlock_close(one);
-    fakes_stop(fakes, n);
-}
-
 /* An acquire of `name` is answered so by the first nodes. */
 static void rule_for(unsigned first, unsigned count, struct fake_rule rule)
 {
@@ -48,7 +42,7 @@ static void held_by_rival(unsigned first, unsigned count)
 /* The share of one of three in a ttl of 10 s would be 3.3 s. */
 TEST(peer_cases_a, a01_one_black_holed_node_is_not_waited_for, .rows = 3)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     master_pause(masters, (unsigned)_i);
     int64_t begun = now_ms();
     lock = client_take(one, "name");
@@ -57,7 +51,6 @@ TEST(peer_cases_a, a01_one_black_holed_node_is_not_waited_for, .rows = 3)
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_int_lt(now_ms() - begun, 1500);
     master_resume(masters, (unsigned)_i);
-    close_clients();
 }
 
 TEST(peer_cases_a, a02_one_node_that_was_never_there_is_no_harm, .rows = 3)
@@ -84,13 +77,13 @@ TEST(peer_cases_a, a04_third_error_of_five_decides_and_says_no_quorum)
     ck_assert_uint_eq(report.failed, 3);
     ck_assert_uint_eq(report.held, 0);
     ck_assert_str_eq(report.node[0].text, "ERR broken");
-    close_fakes(5);
+    redlock_close(one);
 }
 
 TEST(peer_cases_a, a05_even_split_fails_and_never_hangs, .rows = 2)
 {
     unsigned n = _i == 0 ? 2 : 4;
-    open_clients(n, NULL);
+    OPEN_CLIENTS(n, NULL);
     held_by_rival(0, n / 2);
     int64_t begun = now_ms();
     ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_EHELD);
@@ -102,7 +95,6 @@ TEST(peer_cases_a, a05_even_split_fails_and_never_hangs, .rows = 2)
     ck_assert_int_lt(now_ms() - begun, 1000);
     ck_assert_ptr_null(lock);
     ck_assert(wait_until(masters_with(masters, "name") == n / 2, 2000));
-    close_clients();
 }
 
 TEST(peer_cases_a, a06_held_and_no_quorum_are_told_apart, .rows = 7)
@@ -134,7 +126,7 @@ TEST(peer_cases_a, a06_held_and_no_quorum_are_told_apart, .rows = 7)
         ck_assert_int_eq(report.node[i].ttl_ms, 4321);
     }
     ck_assert_uint_eq(holders, report.held);
-    close_fakes(5);
+    redlock_close(one);
 }
 
 /* Every grant comes within the node's share of the ttl, but little or nothing is left then:
@@ -156,12 +148,12 @@ TEST(peer_cases_a, a07_majority_that_comes_too_late_is_loss)
     ck_assert_ptr_null(lock);
     for (unsigned i = 0; i < 3; i++)
         ck_assert(wait_until((client_ready(one), !fake_has(fakes[i], "late")), 3000));
-    close_fakes(3);
+    redlock_close(one);
 }
 
 TEST(peer_cases_a, a08_validity_counts_from_last_attempt)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     for (unsigned i = 0; i < 3; i++)
         master_do(masters, i, "SET", "name", "rival", "PX", "1500", NULL);
     int64_t begun = now_ms();
@@ -172,7 +164,6 @@ TEST(peer_cases_a, a08_validity_counts_from_last_attempt)
     ck_assert_int_gt(validity, 3000 - 30 - 2 - 1000);
     ck_assert_int_le(validity, 3000 - 30 - 2);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 TEST(peer_cases_a, a10_ttl_below_round_trip_fails_cleanly)
@@ -193,12 +184,12 @@ TEST(peer_cases_a, a10_ttl_below_round_trip_fails_cleanly)
         ck_assert_int_le(redlock_validity_ms(lock), 40 - 30);
         redlock_release(lock);
     }
-    close_fakes(1);
+    redlock_close(one);
 }
 
 TEST(peer_cases_a, a11_quorum_is_of_configured_nodes)
 {
-    open_clients(5, NULL);
+    OPEN_CLIENTS(5, NULL);
     for (unsigned i = 0; i < 3; i++)
         master_kill(masters, i);
     for (int i = 0; i < 20; i++)
@@ -206,7 +197,6 @@ TEST(peer_cases_a, a11_quorum_is_of_configured_nodes)
     ck_assert_int_eq(client_try(one, "name", 0, 1200, &report, &lock), REDLOCK_ENOQUORUM);
     ck_assert_uint_eq(report.needed, 3);
     ck_assert_uint_eq(masters_with(masters, "name"), 0);
-    close_clients();
 }
 
 /* ---- contenders ------------------------------------------------------------------------- */
@@ -265,7 +255,6 @@ TEST(peer_cases_a, a13_two_contenders_on_two_of_three_nodes_both_get_on)
     run_contenders(contenders, 2);
     ck_assert_int_eq(taken, 100);
     ck_assert_int_lt(now_ms() - begun, 15000);
-    masters_stop(masters);
 }
 
 TEST(peer_cases_a, a14_fifty_contenders_make_progress_without_storm)
@@ -286,12 +275,11 @@ TEST(peer_cases_a, a14_fifty_contenders_make_progress_without_storm)
     ck_assert_msg(took < 20000, "%d ms for 100 holds of 20 ms", (int)took);
     ck_assert_msg(commands / (CONTENDERS * TAKES) < 600, "%d commands a lock",
                   (int)(commands / (CONTENDERS * TAKES)));
-    masters_stop(masters);
 }
 
 TEST(peer_cases_a, a15_wait_ends_in_time_beside_slow_node)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     held_by_rival(0, 2);
     master_pause(masters, 2);
     for (int64_t wait = 100; wait <= 900; wait += 400) {
@@ -304,18 +292,16 @@ TEST(peer_cases_a, a15_wait_ends_in_time_beside_slow_node)
         ck_assert_msg(took < wait + 1000, "%d of %d ms", (int)took, (int)wait);
     }
     master_resume(masters, 2);
-    close_clients();
 }
 
 TEST(peer_cases_a, a16_without_wait_there_is_one_round)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     held_by_rival(0, 3);
     uint64_t rounds = client_stats(one).rounds;
     ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_EHELD);
     ck_assert_uint_eq(report.rounds, 1);
     ck_assert_uint_eq(client_stats(one).rounds, rounds + 1);
-    close_clients();
 }
 
 /* ---- leaks ------------------------------------------------------------------------------ */
@@ -357,8 +343,6 @@ TEST(peer_cases_a, a18_canceled_as_quorum_arrives_is_held_or_gone)
         redlock_close(one);
     }
     ck_assert_msg(held > 0 && canceled > 0, "%d held, %d canceled", held, canceled);
-    proxies_stop(proxies, 3);
-    masters_stop(masters);
 }
 
 /* The third node's acquire is still on its way when the round is lost. */
@@ -384,8 +368,6 @@ TEST(peer_cases_a, a20_no_release_overtakes_its_acquire)
     ck_assert(wait_until((client_ready(one), client_stats(one).pending_releases == 0), 5000));
     ck_assert(!master_has(masters, 2, "name"));
     redlock_close(one);
-    proxy_stop(slow);
-    masters_stop(masters);
 }
 
 TEST(peer_cases_a, a21_majority_beside_error_is_success, .rows = 3)
@@ -400,7 +382,7 @@ TEST(peer_cases_a, a21_majority_beside_error_is_success, .rows = 3)
     ck_assert_uint_eq(report.granted, 2);
     ck_assert_uint_eq(report.failed, 1);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_fakes(3);
+    redlock_close(one);
 }
 
 /* The greeting takes longer than the whole ttl: it is not part of the round. */
@@ -413,7 +395,7 @@ TEST(peer_cases_a, a22_connecting_has_its_own_budget)
     ck_assert_int_eq(client_try(one, "name", 1000, 0, &report, &lock), 0);
     ck_assert_int_gt(redlock_validity_ms(lock), 150);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_fakes(3);
+    redlock_close(one);
 }
 
 /* They began to evict after they had been asked for their votes. */

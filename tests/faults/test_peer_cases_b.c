@@ -34,7 +34,6 @@ static void open_fakes(const char *settings)
 static void close_fakes(void)
 {
     redlock_close(one);
-    fakes_stop(fakes, 3);
 }
 
 static void open_proxied(void)
@@ -47,8 +46,6 @@ static void open_proxied(void)
 static void close_proxied(void)
 {
     redlock_close(one);
-    proxies_stop(proxies, 3);
-    masters_stop(masters);
 }
 
 static void let_answers_pass(long bytes)
@@ -90,7 +87,7 @@ TEST(peer_cases_b, b25_lease_is_never_shortened_nor_added_up)
 
 TEST(peer_cases_b, b26_extension_counts_from_its_own_start)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
     master_kill(masters, 1);
     for (int64_t ttl = 3000; ttl <= 11000; ttl += 2000) {
@@ -101,7 +98,6 @@ TEST(peer_cases_b, b26_extension_counts_from_its_own_start)
         ck_assert_int_ge(left, ttl - drift_ms(ttl) - took - 2);
     }
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 TEST(peer_cases_b, b26_lock_that_has_run_out_is_refused_without_asking)
@@ -121,7 +117,7 @@ TEST(peer_cases_b, b26_lock_that_has_run_out_is_refused_without_asking)
 
 TEST(peer_cases_b, b27_lock_that_majority_lost_is_lost, .rows = 2)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one);
@@ -137,13 +133,12 @@ TEST(peer_cases_b, b27_lock_that_majority_lost_is_lost, .rows = 2)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     ck_assert(wait_until(!master_has(masters, 2, "name"), 2000));
     ck_assert_uint_eq(masters_with(masters, "name"), _i == 0 ? 0 : 2); /* the rival's */
-    close_clients();
 }
 
 TEST(peer_cases_b, b28_key_lost_on_minority_is_filled_in_where_it_is_absent, .rows = 6)
 {
     unsigned node = (unsigned)_i % 3;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one);
@@ -161,7 +156,6 @@ TEST(peer_cases_b, b28_key_lost_on_minority_is_filled_in_where_it_is_absent, .ro
                      _i < 3 ? redlock_token(lock) : "rival");
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == (_i < 3 ? 0u : 1u), 2000));
-    close_clients();
 }
 
 TEST(peer_cases_b, b30_slow_node_is_not_waited_for_and_not_asked_twice)
@@ -211,7 +205,7 @@ TEST(peer_cases_b, b31_failing_renewal_is_retried_until_validity_ends_and_not_in
 /* Nobody drives the client: the deadline is kept all the same. */
 TEST(peer_cases_b, b32_validity_ends_without_any_thread_and_loss_is_told_once)
 {
-    open_clients(3, "background never\n");
+    OPEN_CLIENTS(3, "background never\n");
     lock = told_take_renewed(one, "name", 400, &lost);
     int64_t end = now_ms() + redlock_validity_ms(lock);
     for (int64_t now = now_ms(); redlock_validity_ms(lock) > 0; now = now_ms())
@@ -222,7 +216,6 @@ TEST(peer_cases_b, b32_validity_ends_without_any_thread_and_loss_is_told_once)
         ck_assert_int_eq(redlock_process(one), 0);
     ck_assert_int_eq(lost.calls, 1);
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
-    close_clients();
 }
 
 static atomic_bool let_go, stalled;
@@ -240,7 +233,7 @@ TEST(peer_cases_b, b32_validity_ends_though_watchdog_is_stalled)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *short_one;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     options.ttl_ms = 600;
     options.on_lost = stall;
     ck_assert_int_eq(redlock_try(one, "short", &options, &short_one), 0);
@@ -252,7 +245,6 @@ TEST(peer_cases_b, b32_validity_ends_though_watchdog_is_stalled)
     ck_assert(wait_until(lost.calls == 1, 5000));
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_clients();
 }
 
 /* The masters grant it, and nobody hears of it in time. */
@@ -319,7 +311,7 @@ TEST(peer_cases_b, b36_after_connection_error_next_renewal_is_made)
 TEST(peer_cases_b, b37_lock_taken_again_after_its_loss_is_renewed)
 {
     struct told again = {.calls = 0};
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     lock = told_take_renewed(one, "name", 900, &lost);
     for (unsigned i = 0; i < 3; i++)
         master_do(masters, i, "FLUSHALL", NULL);
@@ -331,7 +323,6 @@ TEST(peer_cases_b, b37_lock_taken_again_after_its_loss_is_renewed)
     ck_assert_uint_ge(client_stats(one).extended, 4);
     ck_assert_int_eq(again.calls, 0);
     ck_assert_int_eq(redlock_release(next), 0);
-    close_clients();
 }
 
 TEST(peer_cases_b, b38_many_locks_are_all_renewed_in_time)
@@ -339,7 +330,7 @@ TEST(peer_cases_b, b38_many_locks_are_all_renewed_in_time)
     int count = number("PEER_LOCKS", 1000);
     int64_t ttl_ms = count > 20000 ? 30000 : 6000, least = ttl_ms;
     redlock_lock **locks = calloc((size_t)count, sizeof(*locks));
-    open_clients(3, "max-ttl 60s\nlinger 10s\n");
+    OPEN_CLIENTS(3, "max-ttl 60s\nlinger 10s\n");
     for (int i = 0; i < count; i++) {
         char name[24];
         snprintf(name, sizeof(name), "name-%d", i);
@@ -359,14 +350,13 @@ TEST(peer_cases_b, b38_many_locks_are_all_renewed_in_time)
     ck_assert_int_eq(master_do(masters, 0, "DBSIZE", NULL).number, 0);
     one = NULL;
     free(locks);
-    close_clients();
 }
 
 TEST(peer_cases_b, b39_after_many_locks_nothing_is_left_of_them)
 {
     int count = number("PEER_PAIRS", 10000);
     size_t in_use = 0;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     for (int i = 0; i < count; i++) {
         if (i == count / 2)
             in_use = mallinfo2().uordblks;
@@ -386,7 +376,6 @@ TEST(peer_cases_b, b39_after_many_locks_nothing_is_left_of_them)
     ck_assert_uint_le(mallinfo2().uordblks, in_use + (1 << 20));
     for (unsigned i = 0; i < 3; i++)
         ck_assert_int_eq(master_do(masters, i, "DBSIZE", NULL).number, 0);
-    close_clients();
 }
 
 /* ---- holders that are gone, or hang ----------------------------------------------------- */
@@ -407,7 +396,7 @@ static int hold_for_ever(void *argument)
 TEST(peer_cases_b, b40_key_of_killed_holder_is_gone_within_its_ttl)
 {
     char byte;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     ck_assert_int_eq(pipe(ready), 0);
     struct child child = child_start(hold_for_ever, (void *)masters_file(masters, NULL));
     ck_assert_int_eq(read(ready[0], &byte, 1), 1);
@@ -419,7 +408,6 @@ TEST(peer_cases_b, b40_key_of_killed_holder_is_gone_within_its_ttl)
     ck_assert_int_eq(client_try(two, "name", 0, 5000, NULL, &lock), 0);
     ck_assert_int_lt(now_ms() - begun, KILLED_TTL_MS + 800);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 /* The worker never comes back; what renews its lock lives. */
@@ -430,7 +418,7 @@ TEST(peer_cases_b, b42_cap_on_hold_ends_hanging_holder)
     options.auto_renew = 1;
     options.max_hold_ms = 2000;
     redlock_lock *next;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     int64_t begun = now_ms();
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), 0);
     ck_assert_int_eq(client_try(two, "name", 0, 10000, NULL, &next), 0);
@@ -439,7 +427,6 @@ TEST(peer_cases_b, b42_cap_on_hold_ends_hanging_holder)
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(next), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_clients();
 }
 
 CASE(peer_cases_b, .timeout_s = 600)

@@ -26,7 +26,7 @@ static redlock_lock *take_on_all(const char *name)
 
 TEST(peer_cases_c, c47_release_leaves_anothers_lock_alone)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     lock = take_on_all("name");
     for (unsigned i = 0; i < 3; i++)
         master_do(masters, i, "DEL", "name", NULL);
@@ -37,25 +37,23 @@ TEST(peer_cases_c, c47_release_leaves_anothers_lock_alone)
         ck_assert_str_eq(master_do(masters, i, "GET", "name", NULL).text, redlock_token(rival));
     ck_assert_int_gt(redlock_validity_ms(rival), 0);
     ck_assert_int_eq(redlock_release(rival), 0);
-    close_clients();
 }
 
 TEST(peer_cases_c, c48_release_after_end_says_expired_at_once)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 600, 0, NULL, &lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     int64_t begun = now_ms();
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     ck_assert_int_lt(now_ms() - begun, 1000);
-    close_clients();
 }
 
 /* Expired is what it is, too, where nobody can be asked any more. */
 TEST(peer_cases_c, c48_b_and_is_not_taken_for_failure_of_masters)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 600, 0, NULL, &lock), 0);
     ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
@@ -63,13 +61,12 @@ TEST(peer_cases_c, c48_b_and_is_not_taken_for_failure_of_masters)
     int64_t begun = now_ms();
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     ck_assert_int_lt(now_ms() - begun, 1500);
-    close_clients();
 }
 
 TEST(peer_cases_c, c50_after_unknown_release_next_lock_is_fresh_one)
 {
     char token[200];
-    open_clients(3, "node-timeout 100ms\n");
+    OPEN_CLIENTS(3, "node-timeout 100ms\n");
     lock = take_on_all("name");
     snprintf(token, sizeof(token), "%s", redlock_token(lock));
     for (unsigned i = 0; i < 3; i++)
@@ -85,7 +82,6 @@ TEST(peer_cases_c, c50_after_unknown_release_next_lock_is_fresh_one)
     ck_assert_str_ne(redlock_token(lock), token);
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
-    close_clients();
 }
 
 static unsigned threads(void)
@@ -124,23 +120,20 @@ TEST(peer_cases_c, c51_release_returns_at_quorum_and_is_finished_later, .rows = 
     ck_assert(wait_until(masters_with(masters, "name") == 0, 1000)); /* it was sent long ago */
     ck_assert(wait_until((client_ready(one), client_stats(one).pending_releases == 0), 5000));
     redlock_close(one);
-    proxy_stop(proxy);
-    masters_stop(masters);
 }
 
 TEST(peer_cases_c, c53_all_nodes_are_released_though_early_one_fails, .rows = 3)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     lock = take_on_all("name");
     master_kill(masters, (unsigned)_i);
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
-    close_clients();
 }
 
 TEST(peer_cases_c, c54_cleaning_up_never_crashes)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     redlock_lock *locks[3] = {take_on_all("a"), take_on_all("b"), take_on_all("c")};
     for (unsigned i = 0; i < 3; i++)
         master_kill(masters, i);
@@ -151,12 +144,11 @@ TEST(peer_cases_c, c54_cleaning_up_never_crashes)
     one = NULL;
     redlock_close(NULL);
     redlock_shutdown(NULL);
-    close_clients();
 }
 
 TEST(peer_cases_c, c55_second_release_says_not_held)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     lock = take_on_all("name");
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_ENOTHELD);
@@ -169,7 +161,6 @@ TEST(peer_cases_c, c55_second_release_says_not_held)
     ck_assert_int_eq(redlock_release(lock), REDLOCK_ENOTHELD);
     ck_assert_int_gt(redlock_validity_ms(next), 0);
     ck_assert_int_eq(redlock_release(next), 0);
-    close_clients();
 }
 
 static void *wait_for_name(void *ret_code)
@@ -184,7 +175,7 @@ TEST(peer_cases_c, c56_forced_release_lets_waiters_in)
 {
     int code = -100;
     pthread_t thread;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     lock = take_on_all("name");
     uint64_t before = client_stats(two).rounds;
     ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_name, &code), 0);
@@ -195,7 +186,6 @@ TEST(peer_cases_c, c56_forced_release_lets_waiters_in)
     ck_assert_int_eq(code, 0);
     ck_assert_int_lt(now_ms() - begun, 2000); /* of the 10 s that the holder had left */
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_clients();
 }
 
 CASE(peer_cases_c, .timeout_s = 60)

@@ -55,7 +55,7 @@ TEST(peer_cases_clock, b44_steps_of_wall_clock_change_nothing)
     struct told waited = {.calls = 0};
     redlock_lock *taken = NULL;
     time_t before = 0, after = 0;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     lock = told_take_renewed(one, "name", 600, &lost);
     ck_assert_int_eq(pthread_create(&thread, NULL, step_wall_clock, &waited), 0);
     for (int64_t end = now_ms() + 1000; now_ms() < end; pause_ms(1)) {
@@ -75,7 +75,6 @@ TEST(peer_cases_clock, b44_steps_of_wall_clock_change_nothing)
     pthread_join(thread, NULL);
     ck_assert_int_eq(lost.calls, 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 /* 0: a minority's keys run out early; 1: a majority's; 2: a majority's live too long. */
@@ -112,8 +111,6 @@ TEST(peer_cases_clock, b45_step_of_servers_clock_is_found_at_next_extension, .ro
     ck_assert(
         wait_until(masters_with(stepped, "name") + masters_with(masters, "name") == 0, 2000));
     redlock_close(one);
-    masters_stop(masters);
-    masters_stop(stepped);
 }
 
 TEST(peer_cases_clock, b46_drift_factor_is_validated_and_counts)
@@ -145,7 +142,6 @@ TEST(peer_cases_clock, b46_drift_factor_is_validated_and_counts)
         ck_assert_int_eq(redlock_release(lock), 0);
         redlock_close(one);
     }
-    masters_stop(masters);
 }
 
 CASE(peer_cases_clock, .timeout_s = 60)

@@ -74,7 +74,6 @@ TEST(peer_cases_e, e_62_release_before_subscription_wakes_nevertheless)
     ck_assert_msg(middle < 25, "%d ms in the median", (int)middle);
     two = NULL;
     close_all();
-    proxies_stop(proxies, 3);
 }
 
 /* ---- 63: the lease ends, and nobody says so ---------------------------------------------- */
@@ -152,7 +151,7 @@ TEST(peer_cases_e, e_66_thousand_waits_share_one_connection_per_node)
     static redlock_lock *locks[LOCKS];
     redlock_options options = REDLOCK_OPTIONS_INIT;
     char name[32];
-    open_masters(3);
+    OPEN_MASTERS(3);
     options.ttl_ms = 30000;
     options.wait_ms = 30000;
     for (int i = 0; i < LOCKS; i++) {
@@ -175,7 +174,6 @@ TEST(peer_cases_e, e_66_thousand_waits_share_one_connection_per_node)
         ck_assert_int_eq(redlock_release(locks[i]), 0);
     ck_assert(wait_until(atomic_load(&taken) == LOCKS, 20000));
     ck_assert_int_eq(failed, 0);
-    close_all();
 }
 
 /* ---- 67, 68: who is woken, and what it costs --------------------------------------------- */
@@ -205,7 +203,7 @@ TEST(peer_cases_e, e_67_release_wakes_one_of_many)
 {
     static struct waiter waiters[CROWD];
     int out_of_order = 0;
-    open_masters(5);
+    OPEN_MASTERS(5);
     redlock_lock *held = take_everywhere(masters, one, "name");
     for (int i = 0; i < CROWD; i++) {
         clients[i] = client_open(masters_file(masters, NULL));
@@ -233,13 +231,12 @@ TEST(peer_cases_e, e_67_release_wakes_one_of_many)
     ck_assert_int_eq(redlock_release(held), 0);
     for (int i = 0; i < CROWD; i++)
         redlock_close(clients[i]);
-    close_all();
 }
 
 TEST(peer_cases_e, e_68_nothing_is_published_but_to_one_waiter)
 {
     enum { HAND_OFFS = 5 };
-    open_masters(3);
+    OPEN_MASTERS(3);
     for (int i = 0; i < 50; i++)
         ck_assert_int_eq(redlock_release(client_take(one, "name")), 0);
     for (unsigned i = 0; i < 3; i++)
@@ -255,14 +252,13 @@ TEST(peer_cases_e, e_68_nothing_is_published_but_to_one_waiter)
         /* One to the waiter, and one to a channel that is nobody's: who hears all of them? */
         ck_assert_int_le(info(i, "commandstats", "cmdstat_publish:calls="), 2 * HAND_OFFS);
     }
-    close_all();
 }
 
 /* ---- 69: what wakes is neither left behind nor missed by the slow ------------------------ */
 
 TEST(peer_cases_e, e_69_queue_never_outlives_its_ttl)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = hold_and_wait();
     for (unsigned i = 0; i < 3; i++) {
         /* A master that was late for the round is asked in a later one. */
@@ -274,7 +270,6 @@ TEST(peer_cases_e, e_69_queue_never_outlives_its_ttl)
     }
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, SOON_MS);
-    close_all();
 }
 
 /* ---- 70: how soon ------------------------------------------------------------------------ */
@@ -284,7 +279,7 @@ TEST(peer_cases_e, e_70_release_reaches_waiters_within_20_ms, .rows = 3)
 {
     enum { HAND_OFFS = 41 };
     int64_t took[HAND_OFFS];
-    open_masters(3);
+    OPEN_MASTERS(3);
     if (_i == 1)
         master_kill(masters, 1);
     if (_i == 2)
@@ -301,7 +296,6 @@ TEST(peer_cases_e, e_70_release_reaches_waiters_within_20_ms, .rows = 3)
     ck_assert_msg(middle < 20, "%d ms in the median", (int)middle);
     if (_i == 2)
         master_resume(masters, 1);
-    close_all();
 }
 
 CASE(peer_cases_e, .timeout_s = 60)

@@ -34,8 +34,6 @@ static void close_all(void)
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     redlock_close(client);
-    proxies_stop(proxies, masters->n);
-    masters_stop(masters);
 }
 
 static void expect_lock_within(int64_t limit_ms)

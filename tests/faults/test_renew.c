@@ -40,13 +40,11 @@ static void open_fakes(const char *settings)
 static void close_masters(void)
 {
     redlock_close(client);
-    masters_stop(masters);
 }
 
 static void close_fakes(void)
 {
     redlock_close(client);
-    fakes_stop(fakes, 3);
 }
 
 /* It is held all the while, and nobody says that it is lost. */

@@ -114,7 +114,6 @@ TEST(renewals_many, renewals_due_together_go_by_when_they_are_lost)
     for (int i = 0; i < 2 * EACH; i++)
         (void)redlock_release(locks[i]);
     redlock_close(client);
-    fakes_stop(fakes, 3);
 }
 
 /* ---- who waits behind them -------------------------------------------------------------- */
@@ -144,8 +143,6 @@ TEST(renewals_many, try_waits_while_renewals_wait)
     ck_assert_int_eq(redlock_release(more.lock), 0);
     give_back(MANY, taken);
     redlock_close(client);
-    proxies_stop(proxies, 3);
-    masters_stop(masters);
 }
 
 CASE(renewals_many, .timeout_s = 120)

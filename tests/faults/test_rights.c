@@ -200,7 +200,6 @@ static void tear_down(void)
 {
     talk_close(&player.user);
     talk_close(&talk);
-    masters_stop(masters);
 }
 
 TEST(rights, rights_of_plain_locks_suffice_for_them)
@@ -307,7 +306,6 @@ static void close_clients(void)
 {
     redlock_close(mine);
     redlock_close(other);
-    masters_stop(masters);
 }
 
 static bool somebody_listens(void)

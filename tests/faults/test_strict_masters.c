@@ -146,7 +146,6 @@ TEST(kinds, emptied_minority_is_not_filled_in)
     ck_assert(!master_has(masters, 0, "name"));
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* ---- another server behind the connection ---------------------------------------------------
@@ -248,7 +247,6 @@ TEST(places, swapped_database_makes_no_second_holder, .rows = 2)
     ck_assert_int_eq(client_try(two, "name", 30000, 0, NULL, &other), REDLOCK_ENOQUORUM);
     redlock_close(two);
     redlock_close(one);
-    masters_stop(masters);
 }
 
 /* ---- what else it means -------------------------------------------------------------------- */
@@ -274,8 +272,6 @@ TEST(places, first_replica_costs_no_quarantine)
     ck_assert_msg(strcmp(before.text, after.text) != 0, "its id did not change: %s", after.text);
     ck_assert(!master_has(masters, 0, RL_QUARANTINE_KEY));
     redlock_close(client);
-    masters_stop(replica);
-    masters_stop(masters);
 }
 
 /* A quarantine that somebody sets by hand counts at once, and ends by hand. */
@@ -289,7 +285,6 @@ TEST(places, quarantine_by_hand_counts_at_once)
     ck_assert(wait_until(client_state(client, 0, text) == REDLOCK_NODE_GUARDED, 5000));
     master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* A bare SET looks at no marker. MONITOR tells what clients send and what scripts call. */

@@ -87,7 +87,6 @@ TEST(told, many_locks_that_are_not_renewed_share_a_line_a_second)
     ck_assert_ptr_nonnull(strstr(line_with("not renewed"), "2 of 3 masters did not confirm"));
     ck_assert_uint_le(atomic_load(&lines), 3 * seconds + 6);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* ---- what on_lost can ask ---------------------------------------------------------------- */
@@ -134,7 +133,6 @@ TEST(told, callback_of_loss_can_ask_why)
     ck_assert_ptr_nonnull(strstr(asked.node[1].text, "refused"));
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(told, lock_that_ran_out_by_itself_says_so)
@@ -154,7 +152,6 @@ TEST(told, lock_that_ran_out_by_itself_says_so)
     ck_assert_int_eq(redlock_get_hold(lock, &report), REDLOCK_ENOTHELD);
     ck_assert_int_eq(redlock_get_hold(NULL, &report), REDLOCK_EINVAL);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 CASE(told, .timeout_s = 60)

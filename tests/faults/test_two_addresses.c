@@ -38,11 +38,6 @@ static void start(void)
     lead(1, "127.0.0.3");
 }
 
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
 static redlock *open_client(const char *guard)
 {
     redlock_config config = REDLOCK_CONFIG_INIT;
@@ -116,32 +111,29 @@ TEST(masters, addresses_that_lead_to_one_server_have_one_vote, .first = 2, .rows
     lead(1, "127.0.0.4");
     lead(0, "127.0.0.2 127.0.0.3");
     fake_dns_answer("127.0.0.2 127.0.0.3");
-    redlock *client = open_client(guards[_i]);
+    CLIENT client = open_client(guards[_i]);
     expect_vote(client);
     connect_anew();
     expect_vote(client);
-    redlock_close(client);
 }
 
 /* Nothing says who is at the other one, so it may be anybody. */
 TEST(masters, address_that_refuses_is_unknown)
 {
     fake_dns_answer("127.0.0.2 127.0.0.5");
-    redlock *client = open_client("off");
+    CLIENT client = open_client("off");
     expect_no_vote(client, "127.0.0.5");
     lead(0, "127.0.0.2 127.0.0.5");
     expect_vote(client);
-    redlock_close(client);
 }
 
 TEST(masters, name_that_has_one_address_again_votes)
 {
     fake_dns_answer("127.0.0.2 127.0.0.3");
-    redlock *client = open_client("off");
+    CLIENT client = open_client("off");
     expect_no_vote(client, "two servers");
     fake_dns_answer("127.0.0.2");
     expect_vote(client);
-    redlock_close(client);
 }
 
 /* It is not asked again: it had shown this process. */
@@ -167,12 +159,11 @@ TEST(masters, more_addresses_than_can_be_asked_have_no_vote)
             "127.0.0.18 127.0.0.19");
     fake_dns_answer("127.0.0.2 127.0.0.12 127.0.0.13 127.0.0.14 127.0.0.15 127.0.0.16 "
                     "127.0.0.17 127.0.0.18 127.0.0.19");
-    redlock *client = open_client("off");
+    CLIENT client = open_client("off");
     expect_no_vote(client, "more than 8");
     fake_dns_answer("127.0.0.2 127.0.0.12 127.0.0.13 127.0.0.14 127.0.0.15 127.0.0.16 "
                     "127.0.0.17 127.0.0.18");
     expect_vote(client);
-    redlock_close(client);
 }
 
 static unsigned connections(void)
@@ -191,10 +182,9 @@ TEST(masters, one_address_of_each_family_costs_nothing, .rows = 2)
     static const char *const answers[] = {"127.0.0.2", "::1 127.0.0.2"};
     fake_dns_answer(answers[_i]);
     unsigned before = connections();
-    redlock *client = open_client("off");
+    CLIENT client = open_client("off");
     expect_vote(client);
     ck_assert_uint_eq(connections() - before, 2); /* the client's, and the last question's */
-    redlock_close(client);
 }
 
-CASE(masters, .timeout_s = 60, .set_up = start, .tear_down = stop)
+CASE(masters, .timeout_s = 60, .set_up = start)

@@ -47,8 +47,6 @@ static void start(void)
 static void stop(void)
 {
     redlock_close(client);
-    proxy_stop(proxy);
-    masters_stop(masters);
 }
 
 /* It waits in vain for so long, and has its second connection from then on. */

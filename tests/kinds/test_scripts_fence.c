@@ -92,18 +92,12 @@ static void begin(void)
     masters = masters_start(1, NULL);
 }
 
-static void end(void)
-{
-    masters_stop(masters);
-}
-
 TEST(grant, proposal_becomes_number)
 {
     begin();
     uint64_t proposed = time_us() + 5000000;
     ck_assert_uint_eq(take(proposed), proposed);
     ck_assert_uint_eq(counter(), proposed);
-    end();
 }
 
 TEST(grant, number_is_above_previous_one)
@@ -114,7 +108,6 @@ TEST(grant, number_is_above_previous_one)
     ck_assert_uint_eq(take(0), far + 1);
     ck_assert_uint_eq(take(far + 1), far + 2);
     ck_assert_uint_eq(counter(), far + 2);
-    end();
 }
 
 TEST(grant, number_is_not_behind_clock, .rows = 2)
@@ -126,7 +119,6 @@ TEST(grant, number_is_not_behind_clock, .rows = 2)
     uint64_t number = take(9);
     ck_assert_uint_ge(number, before);
     ck_assert_uint_le(number, time_us());
-    end();
 }
 
 TEST(grant, proposal_far_ahead_is_cut)
@@ -136,7 +128,6 @@ TEST(grant, proposal_far_ahead_is_cut)
     uint64_t number = take(before + 3600 * UINT64_C(1000000));
     ck_assert_uint_ge(number, before + AHEAD_US);
     ck_assert_uint_le(number, time_us() + AHEAD_US);
-    end();
 }
 
 TEST(grant, refusal_changes_no_counter)
@@ -146,7 +137,6 @@ TEST(grant, refusal_changes_no_counter)
     ck_assert_int_gt(number, 0);
     ck_assert_int_eq(take_for("another", 0, LIFE), 0);
     ck_assert_uint_eq(counter(), (uint64_t)number);
-    end();
 }
 
 TEST(grant, life_is_set_or_there_is_no_end, .rows = 2)
@@ -158,7 +148,6 @@ TEST(grant, life_is_set_or_there_is_no_end, .rows = 2)
         ck_assert(left > 50000 && left <= 100000);
     else
         ck_assert_int_eq(left, -1);
-    end();
 }
 
 static const enum rl_verb keeping[] = {RL_EXTEND, RL_EXTEND_OR_SET};
@@ -173,7 +162,6 @@ TEST(keep, holder_writes_its_token_upwards, .rows = 2)
     ck_assert_uint_eq(counter(), number + 5);
     ck_assert_int_gt(master_do(masters, 0, "PTTL", "name:redlock:fence", (char *)NULL).number,
                      50000);
-    end();
 }
 
 TEST(keep, others_write_nothing, .rows = 2)
@@ -182,7 +170,6 @@ TEST(keep, others_write_nothing, .rows = 2)
     uint64_t number = (uint64_t)take_for("token", 0, LIFE);
     ck_assert(!keep(keeping[_i], "another", number + 5));
     ck_assert_uint_eq(counter(), number);
-    end();
 }
 
 /* 0: there is a counter; 1: it has gone. Only a write-back must be known to have failed. */
@@ -204,7 +191,6 @@ TEST(keep, token_too_far_ahead_is_not_written, .rows = 2)
         ck_assert_str_eq(reply.text, NONCE);
         ck_assert_uint_eq(counter(), before);
     }
-    end();
 }
 
 TEST(keep, token_less_far_ahead_is_written, .rows = 2)
@@ -214,7 +200,6 @@ TEST(keep, token_less_far_ahead_is_written, .rows = 2)
     uint64_t most = time_us() + AHEAD_US; /* the clock goes on until the script reads it */
     ck_assert(keep(keeping[_i], "token", most));
     ck_assert_uint_eq(counter(), most);
-    end();
 }
 
 /* It has that number already, whatever its clock says. */
@@ -226,7 +211,6 @@ TEST(keep, token_that_is_there_is_never_too_far_ahead, .rows = 2)
     set_counter(far);
     ck_assert(keep(keeping[_i], "token", far));
     ck_assert_uint_eq(counter(), far);
-    end();
 }
 
 TEST(keep, missing_counter_is_written_again, .rows = 2)
@@ -236,5 +220,4 @@ TEST(keep, missing_counter_is_written_again, .rows = 2)
     master_do(masters, 0, "DEL", "name:redlock:fence", (char *)NULL);
     ck_assert(keep(keeping[_i], "token", 77));
     ck_assert_uint_eq(counter(), 77);
-    end();
 }

@@ -53,11 +53,6 @@ static void start(void)
     masters = masters_start(1, NULL);
 }
 
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
 static void empty(void)
 {
     master_do(masters, 0, "FLUSHALL", NULL);
@@ -357,4 +352,4 @@ TEST(marker, first_marker_is_set_where_nothing_stands)
     ck_assert_str_eq(init(), "nonce replica 0");
 }
 
-CASE(marker, .timeout_s = 120, .set_up = start, .tear_down = stop)
+CASE(marker, .timeout_s = 120, .set_up = start)

@@ -92,7 +92,6 @@ TEST(strict, counter_that_is_too_far_ahead_costs_its_name_only, .rows = 5)
     uint64_t number = number_for("other");
     ck_assert(number > 1000 && number < CEILING);
     ck_assert_uint_eq(greatest(), number);
-    masters_stop(masters);
 }
 
 TEST(strict, above_the_ceiling_each_grant_is_one_more)
@@ -104,7 +103,6 @@ TEST(strict, above_the_ceiling_each_grant_is_one_more)
         ck_assert_uint_eq(greatest(), CEILING + i);
     }
     ck_assert_uint_eq(number_for("other"), CEILING + 4); /* its counter may have been lost */
-    masters_stop(masters);
 }
 
 TEST(strict, no_clock_brings_number_above_the_ceiling)
@@ -114,7 +112,6 @@ TEST(strict, no_clock_brings_number_above_the_ceiling)
     struct reply reply = take("name", "9007199254740990", "9007199254740990");
     ck_assert_int_eq(sscanf(reply.text, NONCE "- 1 %" SCNu64, &number), 1);
     ck_assert_uint_eq(number, CEILING);
-    masters_stop(masters);
 }
 
 /* It is one master's word. This one goes as far as it may, so one that lagged behind catches
@@ -136,7 +133,6 @@ TEST(strict, token_that_is_too_far_ahead_is_not_taken)
     ck_assert_uint_eq(number_for("name"), 0); /* it is held */
     master_do(masters, 0, "DEL", "name", NULL);
     ck_assert_uint_eq(number_for("name"), CEILING + 4 * STEPS + 1);
-    masters_stop(masters);
 }
 
 TEST(strict, certificate_at_its_end_costs_fenced_locks_only)
@@ -151,7 +147,6 @@ TEST(strict, certificate_at_its_end_costs_fenced_locks_only)
                       NONCE, "token", "60000", NULL);
     ck_assert_msg(strncmp(reply.text, NONCE, 16) == 0, "%s", reply.text);
     ck_assert_ptr_nonnull(strstr(join("look", "", 0).text, " certified "));
-    masters_stop(masters);
 }
 
 /* What clients would not read as an answer would cost them the whole connection. */
@@ -194,7 +189,6 @@ TEST(strict, certificate_of_another_shape_is_lost_and_stays, .rows = 12)
     master_do(masters, 0, "SET", RL_FENCING_KEY, text, NULL);
     ck_assert_ptr_nonnull(strstr(take("name", "0", "0").text, "UNCERTIFIED"));
     expect_foreign(text);
-    masters_stop(masters);
 }
 
 TEST(strict, hash_in_certificates_place_stays)
@@ -205,7 +199,6 @@ TEST(strict, hash_in_certificates_place_stays)
     ck_assert_int_eq(take("name", "0", "0").type, '-');
     ck_assert(!master_has(masters, 0, "name"));
     ck_assert_int_eq(master_do(masters, 0, "HLEN", RL_FENCING_KEY, NULL).number, 1);
-    masters_stop(masters);
 }
 
 TEST(strict, look_at_loss_writes_nothing)
@@ -215,7 +208,6 @@ TEST(strict, look_at_loss_writes_nothing)
     ck_assert(!master_has(masters, 0, RL_FENCING_KEY));
     ck_assert_str_eq(join("lose", "", 0).text, NONCE " missing " NONCE " 0");
     ck_assert_str_eq(join("look", "", 0).text, NONCE " missing " NONCE " 0");
-    masters_stop(masters);
 }
 
 /* It may have its own keys as its replica had them, some tokens ago. */
@@ -228,5 +220,4 @@ TEST(strict, certificate_of_former_replica_is_lost)
     ck_assert_str_eq(join("look", "", 0).text, NONCE " resynced  0");
     struct reply reply = join("lose", "", 0);
     ck_assert_msg(strcmp(reply.text, NONCE " resynced " NONCE " 0") == 0, "%s", reply.text);
-    masters_stop(masters);
 }

@@ -173,7 +173,6 @@ TEST(mask_real, login_repeated_by_server_is_not_shown, .rows = ROWS(echoes))
                       blanks(status_nodes, sizeof(status_nodes)) ||
                       blanks(&look, sizeof(look)) || blanks(logged, strlen(logged)),
                   "nothing was said: %s", logged);
-    fake_stop(fake);
 }
 
 /* What begins as an answer and is none: nothing of it is shown. */
@@ -187,12 +186,10 @@ TEST(mask_real, misunderstood_text_is_not_shown_in_part, .rows = 2)
     struct fake *fake = fake_start(false);
     fake_rule(fake, &(struct fake_rule){.match = "AUTH *", .reply = "+OK\r\n"});
     fake_rule(fake, &(struct fake_rule){.match = "inspect *", .reply = details[_i]});
-    redlock *client = open_with_login(url_with_user(fake));
+    CLIENT client = open_with_login(url_with_user(fake));
     ck_assert_int_eq(look_at(&look, client, "name", NULL), REDLOCK_ENOQUORUM);
     ck_assert_str_eq(look.node[0].text, "told what can't be understood");
     expect_no_secret_anywhere();
-    redlock_close(client);
-    fake_stop(fake);
 }
 
 /* ---- the programs, and real servers that have no AUTH -------------------------------------
@@ -242,7 +239,6 @@ TEST(mask_real, no_program_shows_password_that_real_server_without_auth_repeats)
         bool told = strstr(program_out(program), "unknown command");
         ck_assert(told || strstr(program_err(program), "unknown command"));
     }
-    masters_stop(masters);
 }
 
 /* The same server twice, once as a user whose password is a part of its run id. */
@@ -263,13 +259,11 @@ TEST(mask_real, password_that_is_in_run_id_hides_no_duplicate)
     node_list_line(&list, "guard off\nnode %s", url);
     for (unsigned i = 0; i < 2; i++)
         node_list_line(&list, "node redis://127.0.0.1:%d", masters->node[i].tcp_at.port);
-    redlock *client = client_open(node_list_write(&list));
+    CLIENT client = client_open(node_list_write(&list));
     ck_assert(wait_until(client_ready(client) == 2, 10000));
     char text[192];
     int first = client_state(client, 0, NULL), second = client_state(client, 1, text);
     ck_assert(first == REDLOCK_NODE_REFUSED || second == REDLOCK_NODE_REFUSED);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 CASE(mask_real, .timeout_s = 60)

@@ -86,11 +86,6 @@ static void set_up(void)
     logged[0] = '\0';
 }
 
-static void tear_down(void)
-{
-    masters_stop(masters);
-}
-
 static redlock *open_client(void)
 {
     char url[64];
@@ -132,7 +127,7 @@ static void rotate_server(void)
 
 TEST(tls_renew, rotated_certificate_and_ca_are_used_at_next_connection)
 {
-    redlock *client = open_client();
+    CLIENT client = open_client();
     expect_lock(client, 0);
     put("new-ca.crt", path[LIVE_CA]);
     put("new-client.key", path[LIVE_KEY]);
@@ -141,12 +136,11 @@ TEST(tls_renew, rotated_certificate_and_ca_are_used_at_next_connection)
     rotate_server();
     expect_lock(client, 0);
     ck_assert_msg(!strstr(logged, "stays in use"), "%s", logged);
-    redlock_close(client);
 }
 
 TEST(tls_renew, broken_certificate_is_told_once_and_old_one_goes_on)
 {
-    redlock *client = open_client();
+    CLIENT client = open_client();
     expect_lock(client, 0);
     FILE *file = fopen(path[LIVE_CRT], "w");
     ck_assert_ptr_nonnull(file);
@@ -165,13 +159,12 @@ TEST(tls_renew, broken_certificate_is_told_once_and_old_one_goes_on)
     put("new-client.crt", path[LIVE_CRT]);
     rotate_server();
     expect_lock(client, 0);
-    redlock_close(client);
 }
 
 /* A file that is gone is no reason to trust less, or more. */
 TEST(tls_renew, without_new_ca_new_server_is_refused)
 {
-    redlock *client = open_client();
+    CLIENT client = open_client();
     expect_lock(client, 0);
     rotate_server();
     expect_lock(client, REDLOCK_ENOQUORUM);
@@ -180,7 +173,6 @@ TEST(tls_renew, without_new_ca_new_server_is_refused)
     put("new-client.key", path[LIVE_KEY]);
     put("new-client.crt", path[LIVE_CRT]);
     expect_lock(client, 0);
-    redlock_close(client);
 }
 
 /* By the name in it that no certificate should be known by any more. */
@@ -191,11 +183,10 @@ TEST(tls_renew, certificate_without_subject_alt_name_is_refused)
     put("localhost.crt", path[SERVER_CRT]);
     put("localhost.key", path[SERVER_KEY]);
     master_restart(masters, 0, true);
-    redlock *client = open_client();
+    CLIENT client = open_client();
     expect_lock(client, REDLOCK_ENOQUORUM);
     ck_assert_msg(strstr(client_told(&report), "its certificate is not for localhost"), "%s",
                   client_told(&report));
-    redlock_close(client);
 }
 
-CASE(tls_renew, .timeout_s = 60, .set_up = set_up, .tear_down = tear_down)
+CASE(tls_renew, .timeout_s = 60, .set_up = set_up)

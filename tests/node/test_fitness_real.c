@@ -47,7 +47,6 @@ TEST(fitness_real, young_masters_vote_when_they_are_old_enough)
     ck_assert_int_le(now_ms() - begun, 6000);
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* Two of three held it and come back without it while it is still valid: a second contender
@@ -57,9 +56,9 @@ TEST(fitness_real, masters_restarted_empty_do_not_vote_within_ttl)
     redlock_lock *lock = NULL, *other = NULL;
     masters = masters_start(3, NULL);
     const char *file = masters_guarded_file(masters, "max-ttl 3s\n");
-    redlock *one = client_open(file);
+    CLIENT one = client_open(file);
     ck_assert(wait_until(client_ready(one) == 3, 20000));
-    redlock *two = client_open(file);
+    CLIENT two = client_open(file);
     ck_assert(wait_until(client_ready(two) == 3, 20000));
 
     ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
@@ -71,9 +70,6 @@ TEST(fitness_real, masters_restarted_empty_do_not_vote_within_ttl)
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     ck_assert_int_eq(redlock_release(other), 0);
-    redlock_close(one);
-    redlock_close(two);
-    masters_stop(masters);
 }
 
 /* A lease may be as long as max-ttl, whatever the usual one is. */
@@ -99,7 +95,6 @@ TEST(fitness_real, guard_waits_for_max_ttl_and_not_for_ttl)
     redlock_release(other);
     redlock_close(one);
     redlock_close(two);
-    masters_stop(masters);
 }
 
 /* What a client has seen for long enough itself needs no uptime: a reconnect is no restart. */
@@ -114,7 +109,6 @@ TEST(fitness_real, reconnect_to_known_master_is_no_restart)
     ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* Nobody may ask it, or it has no such command. */
@@ -133,7 +127,6 @@ TEST(fitness_real, without_info_there_is_no_vote_but_with_guard_off, .rows = 2)
     client = client_open(masters_file(masters, NULL));
     ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* ---- twins and replicas ----------------------------------------------------------------- */
@@ -161,7 +154,6 @@ TEST(fitness_real, one_server_under_two_names_votes_once)
     node_list_add(&list, &masters->node[0].tcp_at);
     /* One vote of two that are configured. */
     expect_refused(&list, 1, "same server", REDLOCK_ENOQUORUM);
-    masters_stop(masters);
 }
 
 /* The second of them stands last, or behind one that is another. */
@@ -182,7 +174,6 @@ TEST(fitness_real, twins_need_not_be_neighbours)
         node_list_add(&list, &masters->node[i].unix_at);
     node_list_add(&list, &masters->node[0].tcp_at);
     expect_refused(&list, 4, "is the same server as node 1", 0);
-    masters_stop(masters);
 }
 
 static void run_id_of(unsigned node, char ret_id[64])
@@ -212,14 +203,12 @@ TEST(fitness_real, honest_master_votes_beside_one_with_its_run_id, .rows = 3)
     node_list_add(&list, fake_endpoint(liar));
     node_list_add(&list, &masters->node[0].unix_at);
     node_list_add(&list, &masters->node[1].unix_at);
-    redlock *client = client_open(node_list_write(&list));
+    CLIENT client = client_open(node_list_write(&list));
     int code = client_try(client, "name", 0, 10000, &report, &lock);
     ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
     ck_assert(master_has(masters, 0, "name") && master_has(masters, 1, "name"));
     ck_assert_int_eq(redlock_release(lock), 0);
     fake_stop(liar);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 /* A name that led to another master for a moment, and leads to nobody now. */
@@ -246,7 +235,6 @@ TEST(fitness_real, vanished_server_with_copied_run_id_costs_no_vote)
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(client);
     suite_remove_dir(dir);
-    masters_stop(masters);
 }
 
 TEST(fitness_real, two_databases_of_one_server_vote_once)
@@ -258,7 +246,6 @@ TEST(fitness_real, two_databases_of_one_server_vote_once)
     node_list_line(&list, "node redis://127.0.0.1:%d/3", masters->node[0].tcp_at.port);
     node_list_add(&list, &masters->node[1].unix_at);
     expect_refused(&list, 1, "same server", 0);
-    masters_stop(masters);
 }
 
 TEST(fitness_real, databases_are_selected)
@@ -267,12 +254,10 @@ TEST(fitness_real, databases_are_selected)
     masters = masters_start(1, NULL);
     node_list_line(&list, "guard off");
     node_list_line(&list, "node redis://127.0.0.1:%d/3", masters->node[0].tcp_at.port);
-    redlock *client = client_open(node_list_write(&list));
+    CLIENT client = client_open(node_list_write(&list));
     redlock_lock *lock = client_take(client, "name");
     ck_assert_ptr_nonnull(strstr(master_do(masters, 0, "INFO", "keyspace", NULL).text, "db3:"));
     ck_assert_int_eq(redlock_release(lock), 0);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(fitness_real, databases_are_selected_after_reconnect)
@@ -282,7 +267,7 @@ TEST(fitness_real, databases_are_selected_after_reconnect)
     masters = masters_start(1, NULL);
     node_list_line(&list, "guard off");
     node_list_line(&list, "node redis://127.0.0.1:%d/3", masters->node[0].tcp_at.port);
-    redlock *client = client_open(node_list_write(&list));
+    CLIENT client = client_open(node_list_write(&list));
     ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
     master_do(masters, 0, "CLIENT", "KILL", "TYPE", "normal", NULL);
     int code = client_try(client, "another", 0, 10000, &report, &lock);
@@ -292,8 +277,6 @@ TEST(fitness_real, databases_are_selected_after_reconnect)
     ck_assert_msg(strstr(keyspace.text, "db3:") && !strstr(keyspace.text, "db0:"), "%s",
                   keyspace.text);
     ck_assert_int_eq(redlock_release(lock), 0);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(fitness_real, replica_has_no_vote)
@@ -316,7 +299,6 @@ TEST(fitness_real, replica_has_no_vote)
     ck_assert(wait_until(client_ready(client) == 2, 10000));
     ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* It was a master when we connected. */
@@ -334,7 +316,6 @@ TEST(fitness_real, master_that_becomes_replica_loses_its_vote)
     ck_assert_ptr_null(lock);
     ck_assert(wait_until(client_state(client, 1, text) == REDLOCK_NODE_REFUSED, 10000));
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* It has its master's keys, whatever its own uptime: what it had granted before is forgotten,
@@ -360,7 +341,6 @@ TEST(fitness_real, former_replica_does_not_vote_within_ttl)
     ck_assert_int_ge(now_ms() - refused, 1900);
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* ---- another server under a name -------------------------------------------------------- */
@@ -421,7 +401,6 @@ TEST(fitness_real, another_server_in_masters_place_does_not_vote_within_ttl)
     redlock_close(one);
     redlock_close(two);
     suite_remove_dir(places.dir);
-    masters_stop(masters);
 }
 
 /* Nobody asked it anything meanwhile. */
@@ -458,7 +437,6 @@ TEST(fitness_real, unseen_former_replica_does_not_vote_within_ttl)
     masters->n = 4;
     redlock_close(one);
     redlock_close(two);
-    masters_stop(masters);
 }
 
 static void replication_id(unsigned node, char ret_id[64])
@@ -492,7 +470,6 @@ TEST(fitness_real, first_replica_costs_its_master_no_vote)
     ck_assert_int_eq(redlock_release(lock), 0);
     masters->n = 2;
     redlock_close(client);
-    masters_stop(masters);
 }
 
 static void expect_unfit(const char *word)
@@ -513,7 +490,6 @@ TEST(fitness_real, master_that_may_evict_has_no_vote)
     master_do(masters, 0, "CONFIG", "SET", "maxmemory", "100mb", NULL);
     master_do(masters, 0, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru", NULL);
     expect_unfit("noeviction");
-    masters_stop(masters);
 }
 
 /* Its slots can move away and it has replicas; and what two keys need is refused. */
@@ -527,7 +503,6 @@ TEST(fitness_real, member_of_cluster_has_no_vote)
         20000));
     expect_unfit("Redis Cluster");
     ck_assert(!master_has(masters, 0, "name"));
-    masters_stop(masters);
 }
 
 /* ---- passwords and permissions ---------------------------------------------------------- */
@@ -551,7 +526,6 @@ TEST(fitness_real, master_that_has_seen_many_errors_votes)
     redlock *client = client_open(masters_file(masters, NULL));
     ck_assert(wait_until(client_ready(client) == 1, 10000));
     redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(fitness_real, passwords_are_given_and_read_again)
@@ -567,7 +541,7 @@ TEST(fitness_real, passwords_are_given_and_read_again)
     struct node_list list = {.len = 0};
     node_list_line(&list, "guard off");
     node_list_line(&list, "node %s password-file=%s", node, secret);
-    redlock *client = client_open(node_list_write(&list));
+    CLIENT client = client_open(node_list_write(&list));
     ck_assert_int_eq(redlock_release(client_take(client, "name")), 0);
 
     /* The password changes: refused with the server's own word, and then let in again. */
@@ -581,8 +555,6 @@ TEST(fitness_real, passwords_are_given_and_read_again)
     int code = client_try(client, "name", 0, 5000, &report, &lock);
     ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
     ck_assert_int_eq(redlock_release(lock), 0);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(fitness_real, no_password_where_one_is_wanted)
@@ -595,7 +567,6 @@ TEST(fitness_real, no_password_where_one_is_wanted)
     ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
     ck_assert_ptr_nonnull(strstr(report.node[0].text, "NOAUTH"));
     redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(fitness_real, users_and_their_permissions)
@@ -608,7 +579,7 @@ TEST(fitness_real, users_and_their_permissions)
     node_list_line(&list, "guard off");
     node_list_line(&list, "node redis://locks@127.0.0.1:%d password-env=TEST_REDLOCK_SECRET",
                    masters->node[0].tcp_at.port);
-    redlock *client = client_open(node_list_write(&list));
+    CLIENT client = client_open(node_list_write(&list));
     lock = client_take(client, "name");
     ck_assert_ptr_nonnull(
         strstr(master_do(masters, 0, "CLIENT", "LIST", NULL).text, "user=locks"));
@@ -623,8 +594,6 @@ TEST(fitness_real, users_and_their_permissions)
     ck_assert_ptr_nonnull(strstr(report.node[0].text, "NOPERM"));
     ck_assert_int_eq(client_try(client, "other", 0, 0, &report, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 /* ---- status ----------------------------------------------------------------------------- */
@@ -659,7 +628,6 @@ TEST(fitness_real, status_tells_state_of_each_node)
     master_kill(masters, 2);
     ck_assert_int_eq(redlock_get_status(client, &status), REDLOCK_ENOQUORUM);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 static const redlock_node_status *status_of(redlock *client, unsigned node)
@@ -683,7 +651,6 @@ TEST(fitness_real, status_tells_of_refusals_to_come)
     ck_assert_str_eq(status_of(client, 2)->refusal, "");
     ck_assert_int_eq(status_of(client, 2)->refused_ago_ms, -1);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* The other two have decided without it, and are faster. */
@@ -704,7 +671,6 @@ TEST(fitness_real, status_tells_of_refusal_that_changed_nothing)
     ck_assert_str_eq(status.node[0].refusal, "");
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 CASE(fitness_real, .timeout_s = 60)

@@ -30,11 +30,6 @@ static void set_up(void)
     suite_new_dir(directory);
 }
 
-static void tear_down(void)
-{
-    masters_stop(masters);
-}
-
 static void path_of(const char *example, char *ret_path, size_t size)
 {
     const char *build = getenv("builddir");
@@ -175,7 +170,7 @@ TEST(example, told_to_end_while_it_works, .rows = 2)
 
 TEST(example, told_to_end_while_it_waits, .rows = 2)
 {
-    redlock *client = client_open(node_file);
+    CLIENT client = client_open(node_file);
     redlock_lock *lock = client_take(client, NAME);
     struct program *program = start(EXAMPLE);
     ck_assert_msg(wait_until(program_printed(program, "waiting for " NAME "\n"), LIMIT_MS),
@@ -184,7 +179,6 @@ TEST(example, told_to_end_while_it_waits, .rows = 2)
     expect_ended(program, "not taken: canceled\n");
     ck_assert_int_eq(counter(), 0);
     ck_assert_int_eq(redlock_release(lock), 0); /* it is ours as before */
-    redlock_close(client);
 }
 
 TEST(example, it_stops_when_lock_is_taken_away)
@@ -209,7 +203,7 @@ TEST(example, wrong_arguments_are_told_with_usage)
     ck_assert_ptr_nonnull(strstr(program_err(program), "/nowhere/nodes.conf"));
 }
 
-CASE(example, .timeout_s = 60, .set_up = set_up, .tear_down = tear_down)
+CASE(example, .timeout_s = 60, .set_up = set_up)
 
 int main(void)
 {

@@ -43,7 +43,6 @@ static void tear_down(void)
 {
     chaos_proxies_end(proxies);
     rl_config_free(&config);
-    masters_stop(masters);
 }
 
 static struct chaos_path *path_of(unsigned client, unsigned node)

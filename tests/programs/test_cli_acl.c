@@ -73,11 +73,6 @@ static void expect_nothing_denied(void)
     }
 }
 
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
 /* ---- a client of such a user ------------------------------------------------------------- */
 
 static redlock *open_as_user_with(const char *settings)
@@ -123,7 +118,6 @@ TEST(acl, printed_rights_are_enough_for_locks_and_status, .rows = KINDS)
     obey();
     use(kinds[_i].kind, "name");
     expect_nothing_denied();
-    stop();
 }
 
 TEST(acl, prefix_bounds_names, .rows = 3)
@@ -135,11 +129,9 @@ TEST(acl, prefix_bounds_names, .rows = 3)
     obey();
     use(kind[_i], "or*[d]:42");
     expect_nothing_denied();
-    redlock *client = open_as_user();
+    CLIENT client = open_as_user();
     redlock_lock *lock = NULL;
     ck_assert_int_ne(client_try(client, "ordd:42", 1000, 0, NULL, &lock), 0);
-    redlock_close(client);
-    stop();
 }
 
 /* A user of some names must read the marker, too. */
@@ -158,13 +150,11 @@ TEST(acl, prefix_goes_with_rights_to_marker, .rows = 4)
     setenv("REDLOCK_NODES", masters_guarded_file(masters, settings), 1);
     read_command(REDLOCK("status", "--acl", "--prefix", _i % 2 ? "orders:" : ""));
     obey();
-    redlock *client = open_as_user_with(guard);
+    CLIENT client = open_as_user_with(guard);
     redlock_lock *lock = NULL;
     ck_assert_int_eq(client_try(client, "orders:42", 400, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     expect_nothing_denied();
-    redlock_close(client);
-    stop();
 }
 
 /* What SECURITY.md says of tenants. */
@@ -186,7 +176,6 @@ TEST(acl, tenant_has_nobody_elses_locks_and_the_shared_keys, .rows = 2)
     ck_assert_int_eq(talk_do(&user, "SET", "redlock:quarantine", "x", (char *)NULL).type,
                      _i ? '+' : '-');
     talk_close(&user);
-    stop();
 }
 
 /* And where clients show their node list to each other, the key and the commands for it. */
@@ -199,15 +188,13 @@ TEST(acl, rights_to_key_of_lists_are_printed_and_enough, .rows = 2)
     obey();
     /* a mark that has ended is deleted */
     master_do(masters, 0, "HSET", "redlock:lists", "n1-ttl1-drift1-open-00000000", "1", NULL);
-    redlock *client = open_as_user_with("guard off\nmax-ttl 500ms\nttl 400ms\n"
+    CLIENT client = open_as_user_with("guard off\nmax-ttl 500ms\nttl 400ms\n"
                                         "config-agreement refuse");
     redlock_lock *lock = NULL;
     ck_assert_int_eq(client_try(client, "orders:42", 400, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     expect_nothing_denied();
     ck_assert_int_eq(master_do(masters, 0, "HLEN", "redlock:lists", NULL).number, 1);
-    redlock_close(client);
-    stop();
 }
 
 TEST(acl, fenced_locks_need_what_is_printed, .rows = 6)
@@ -219,7 +206,7 @@ TEST(acl, fenced_locks_need_what_is_printed, .rows = 6)
     start(_i < 3 ? 1 : 3);
     read_command(REDLOCK("status", "--acl", "--kinds", words_of[_i % 3]));
     obey();
-    redlock *client = open_as_user();
+    CLIENT client = open_as_user();
     options_of.kind = kind[_i % 3];
     options_of.owner = _i % 3 ? "a" : NULL;
     options_of.fenced = 1;
@@ -228,8 +215,6 @@ TEST(acl, fenced_locks_need_what_is_printed, .rows = 6)
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     expect_nothing_denied();
-    redlock_close(client);
-    stop();
 }
 
 /* ---- nothing too much -------------------------------------------------------------------- */
@@ -275,7 +260,6 @@ static void expect_each_called(int kind, unsigned n, const char *word, bool look
     ck_assert_msg(!unused[0], "nothing calls%s", unused);
     talk_close(&player.user);
     talk_close(&admin);
-    stop();
 }
 
 TEST(acl, each_printed_command_is_called_by_scripts, .rows = 2 * KINDS)
@@ -293,7 +277,6 @@ TEST(acl, what_can_not_be_printed_is_refused, .rows = 6)
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("status", "--acl", wrong[_i][0], wrong[_i][1]), &program),
         64);
-    stop();
 }
 
 TEST(acl, kinds_that_there_are_not_are_refused, .rows = 6)
@@ -303,7 +286,6 @@ TEST(acl, kinds_that_there_are_not_are_refused, .rows = 6)
     start(3);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--kinds", wrong[_i]), &program), 64);
     ck_assert(strstr(program_err(program), "--kinds") != NULL);
-    stop();
 }
 
 TEST(acl, fair_locks_on_several_masters_are_refused, .rows = 2)
@@ -313,7 +295,6 @@ TEST(acl, fair_locks_on_several_masters_are_refused, .rows = 2)
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("status", forms[_i], "--kinds", "plain,fair"), &program), 64);
     ck_assert(strstr(program_err(program), "one master") != NULL);
-    stop();
 }
 
 CASE(acl, .timeout_s = 90)

@@ -25,11 +25,6 @@ static void start(void)
     setenv("REDLOCK_NODES", masters_file(masters, NULL), 1);
 }
 
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
 /* ---- what two looks at a clock prove ----------------------------------------------------- */
 
 #define MS INT64_C(1000000)
@@ -178,8 +173,6 @@ TEST(times, clock_that_runs_otherwise_is_named, .rows = PACES)
     cli_expect_json(program, "nodes.0.votes", pace->status == CLI_FIT ? "true" : "false");
     atomic_store(&mover.ends, true);
     pthread_join(mover.thread, NULL);
-    masters_stop(masters);
-    masters_stop(stepped);
 }
 
 /* 0: an hour ahead; 1: behind; 2: a second, which is no matter, 3: but with a small max-ttl. */
@@ -204,8 +197,6 @@ TEST(times, time_of_day_that_is_far_off_is_warning, .rows = 4)
                              : NULL,
                      warns ? "stop that server before" : NULL);
     cli_expect_check(program, 3, "clock", "ok", NULL, NULL);
-    masters_stop(masters);
-    masters_stop(right);
 }
 
 /* Who sets the masters' clocks by it makes them wrong. */
@@ -219,7 +210,6 @@ TEST(times, clock_of_this_machine_is_named_where_all_masters_differ, .rows = 2)
     struct program *program = cli_expect_status(CLI_FIT);
     for (unsigned i = 0; i < 3; i++)
         cli_expect_check(program, i, "clock", "warn", "ours", "set this machine's clock");
-    masters_stop(masters);
 }
 
 /* Each client that comes waits for max-ttl, however long they have run: that is no restart, and
@@ -238,7 +228,6 @@ TEST(times, clock_that_is_behind_its_start_is_named_with_its_remedy)
     cli_expect_check(program, 0, "guard", "warn", "tells no uptime", "stop that server");
     ck_assert_ptr_null(strstr(program_out(program), "votes in "));
     ck_assert_ptr_null(strstr(program_out(program), "less than max-ttl ago"));
-    masters_stop(masters);
 }
 
 /* Within half of a second: the machine may be busy. */
@@ -276,7 +265,6 @@ TEST(times, offset_and_rate_are_told)
     expect_offset(value * 1000, 2, line);
     ck_assert_ptr_nonnull(strstr(line, "redlock_master_clock_offset_bound_seconds{"));
     ck_assert_ptr_nonnull(strstr(line, "redlock_master_clock_rate_bound{"));
-    masters_stop(masters);
 }
 
 /* INFO tells the time, too: only the rate is not known. */
@@ -291,7 +279,6 @@ TEST(times, offset_is_judged_where_time_may_not_be_asked_for)
     cli_expect_check(program, 0, "clock", "warn", "ahead of ours", "stop that server before");
     ck_assert_ptr_nonnull(strstr(program_out(program), "\"clock_offset_ms\":"));
     ck_assert_ptr_null(strstr(program_out(program), "\"clock_rate\":"));
-    masters_stop(masters);
 }
 
 /* ---- what else is a warning -------------------------------------------------------------- */
@@ -411,7 +398,6 @@ TEST(times, time_for_answers_that_is_short_is_warning)
     (void)program_run(NULL, REDLOCK("status", "--json"), &program);
     cli_expect_check(program, 0, "latency", "warn", "500ms to answer", "node-timeout");
     cli_expect_check(program, 1, "latency", "ok", NULL, NULL);
-    fakes_stop(fakes, 3);
 }
 
 static const struct untold {
@@ -471,7 +457,6 @@ TEST(masters, replica_that_is_attached_is_warning)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "failover", "ok", NULL, NULL);
     cli_expect_check(program, 1, "failover", "warn", "replicas are attached (1)", "promote");
-    masters_stop(replica);
 }
 
 /* ---- certificates for fencing tokens ---------------------------------------------------- */
@@ -636,5 +621,5 @@ TEST(masters, metrics_are_one_look_in_their_own_form, .rows = 2)
     ck_assert(strstr(program_err(program), "--prometheus goes with neither") != NULL);
 }
 
-CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)
+CASE(masters, .timeout_s = 90, .set_up = start)
 CASE(times, .timeout_s = 90)

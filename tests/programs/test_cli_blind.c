@@ -43,11 +43,6 @@ static void start(void)
     masters = masters_start(MASTERS, NULL);
 }
 
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
 static int gate(const char *limit, struct program **ret_program)
 {
     return program_run(NULL, REDLOCK("status", "--json", "--wait", limit), ret_program);
@@ -80,7 +75,7 @@ TEST(masters, gate_is_shut_for_user_who_may_not_list_clients)
 {
     redlock_lock *held = NULL;
     struct program *program = NULL;
-    redlock *old = hold_by_old_list(&held);
+    CLIENT old = hold_by_old_list(&held);
     add_user("-client|list");
     setenv("REDLOCK_NODES", list_of(4, "locks:pw@", SETTINGS), 1);
     ck_assert_int_eq(gate("10s", &program), UNKNOWN);
@@ -89,7 +84,6 @@ TEST(masters, gate_is_shut_for_user_who_may_not_list_clients)
     ck_assert_ptr_nonnull(strstr(program_err(program), "another node list"));
     ck_assert_ptr_nonnull(strstr(program_err(program), "--kinds plain,status"));
     expect_two_holders_behind_gate(held);
-    redlock_close(old);
 }
 
 /* So many connections as to be more than any other test has. */
@@ -108,7 +102,7 @@ TEST(masters, gate_sees_client_of_former_list_among_many_connections)
     static int fds[CROWD];
     redlock_lock *held = NULL;
     struct program *program = NULL;
-    redlock *old = hold_by_old_list(&held);
+    CLIENT old = hold_by_old_list(&held);
     crowd(fds, 0);
     setenv("REDLOCK_NODES", list_of(4, "", SETTINGS), 1);
     ck_assert_int_eq(gate("1s", &program), CLI_DEGRADED);
@@ -119,7 +113,6 @@ TEST(masters, gate_sees_client_of_former_list_among_many_connections)
     expect_two_holders_behind_gate(held);
     for (unsigned i = 0; i < CROWD; i++)
         close(fds[i]);
-    redlock_close(old);
 }
 
 /* ---- each right that is missing ----------------------------------------------------------- */
@@ -168,7 +161,7 @@ TEST(masters, client_of_another_list_is_told_beside_what_is_unknown)
 {
     redlock_lock *held = NULL;
     struct program *program = NULL;
-    redlock *old = hold_by_old_list(&held);
+    CLIENT old = hold_by_old_list(&held);
     setenv("REDLOCK_NODES", list_of(4, "", SETTINGS), 1);
     (void)master_do(masters, 0, "ACL", "SETUSER", "default", "-client|list", NULL);
     ck_assert_int_eq(
@@ -179,7 +172,6 @@ TEST(masters, client_of_another_list_is_told_beside_what_is_unknown)
     cli_expect_check(program, 0, "lists", "unknown", "client|list", NULL);
     cli_expect_check(program, 1, "lists", "warn", "this one 4", NULL);
     ck_assert_int_eq(gate("10s", NULL), UNKNOWN); /* and waiting for the rest is in vain */
-    redlock_close(old);
 }
 
 TEST(masters, rights_that_gate_needs_are_said_beside_those_of_locks)
@@ -195,4 +187,4 @@ TEST(masters, rights_that_gate_needs_are_said_beside_those_of_locks)
     ck_assert_str_eq(program_err(program), "");
 }
 
-CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)
+CASE(masters, .timeout_s = 90, .set_up = start)

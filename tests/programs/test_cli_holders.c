@@ -327,28 +327,24 @@ TEST(fakes, clients_are_listed_up_to_bound, .rows = 4)
     else
         expect_unknown("any");
     ck_assert_uint_eq(fake_count(fake, "CLIENT LIST*"), _i < 2);
-    fake_stop(fake);
 }
 
 TEST(fakes, bytes_of_server_are_printed_safely)
 {
-    struct fake *fake =
-        fake_with(1, "\n\nname\nid=1 name=redlock:e\x1b]0;x\x07\xfe:" UUID "\n name=");
+    (void)fake_with(1, "\n\nname\nid=1 name=redlock:e\x1b]0;x\x07\xfe:" UUID "\n name=");
     struct program *program = inspect("any", true);
     cli_expect_json(program, "holders.0.client_hex", "651b5d303b7807fe");
     cli_expect_json(program, "holders.0.host", "null");
     program = inspect("any", false);
     ck_assert(program_printed(program, "\n  client e\\x1b]0;x\\x07\\xfe, host and process"));
     ck_assert_ptr_null(strchr(program_out(program), '\x1b'));
-    fake_stop(fake);
 }
 
 TEST(fakes, name_shows_no_password)
 {
-    struct fake *fake = fake_with(1, "id=1 name=redlock:" PASSWORD ":1:" UUID "\n");
+    (void)fake_with(1, "id=1 name=redlock:" PASSWORD ":1:" UUID "\n");
     expect_holder("any", "***:1", NULL, NULL);
     expect_text("any", "\n  client ***:1, host and process unknown\n");
-    fake_stop(fake);
 }
 
 /* What may be said instead of an answer; or nothing may. */
@@ -380,7 +376,6 @@ TEST(fakes, server_that_answers_nonsense_does_no_harm, .rows = ROWS(nonsense))
     cli_expect_json(program, "verdict", "held");
     cli_expect_json(program, "holders.0.host", "null");
     ck_assert_uint_gt(fake_count(fake, nonsense[_i].match), (unsigned)nonsense[_i].skip);
-    fake_stop(fake);
 }
 
 CASE(kinds, .timeout_s = 60, .set_up_once = start, .tear_down_once = cli_rig_stop)

@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "cli_rig.h"
+#include "client.h"
 #include "masters.h"
 #include "suite.h"
 
@@ -39,11 +40,6 @@ static void start(void)
     setenv("REDLOCK_NODES", node_list_write(&list), 1);
 }
 
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
 /* A client of the list as it stands now, connected to all of its masters. */
 static redlock *connected(void)
 {
@@ -75,9 +71,8 @@ TEST(masters, client_with_same_list_is_as_it_should_be)
     start_list("guard off");
     add(2, 2, "");
     add(0, 1, ""); /* the order does not count */
-    redlock *client = connected();
+    CLIENT client = connected();
     expect_lists("ok", NULL);
-    redlock_close(client);
 }
 
 static const struct other {
@@ -113,12 +108,11 @@ TEST(masters, client_of_other_masters_is_named)
 {
     start_list("guard off");
     add(1, 3, "");
-    redlock *client = connected();
+    CLIENT client = connected();
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "lists", "ok", NULL, NULL);
     cli_expect_check(program, 1, "lists", "warn", "its list has other masters", NULL);
     cli_expect_check(program, 2, "lists", "warn", "its list has other masters", NULL);
-    redlock_close(client);
 }
 
 TEST(masters, same_masters_by_other_addresses_are_one_list)
@@ -126,9 +120,8 @@ TEST(masters, same_masters_by_other_addresses_are_one_list)
     start_list("guard off");
     for (unsigned i = 0; i < 3; i++)
         node_list_add(&list, &masters->node[i].tcp_at);
-    redlock *client = connected();
+    CLIENT client = connected();
     expect_lists("ok", NULL);
-    redlock_close(client);
 }
 
 TEST(masters, guard_that_is_off_is_named)
@@ -177,4 +170,4 @@ TEST(masters, without_right_to_ask_it_is_unknown)
     cli_expect_check(program, 0, "lists", "unknown", "permission", NULL);
 }
 
-CASE(masters, .timeout_s = 90, .set_up = start, .tear_down = stop)
+CASE(masters, .timeout_s = 90, .set_up = start)

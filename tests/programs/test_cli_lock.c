@@ -55,7 +55,6 @@ TEST(lock, masters_just_started_are_said_to_vote_soon)
                                "than max-ttl ago; 2 vote in "),
                   "%s", said);
     ck_assert_ptr_null(strstr(said, "failed"));
-    masters_stop(fresh);
 }
 
 /* The third need not be waited for. */
@@ -70,7 +69,6 @@ TEST(lock, time_is_told_at_which_majority_votes)
     const char *file = fakes_file(fakes, 3, "max-ttl 1h\n");
     ck_assert_int_ne(program_run(NULL, REDLOCK("lock", "-n", file, "soon"), &program), 0);
     ck_assert_msg(strstr(program_err(program), "2 vote in 30"), "%s", program_err(program));
-    fakes_stop(fakes, 3);
 }
 
 /* INFO's uptime is negative where a clock was set back behind the start. 0: of all masters; 1:
@@ -95,7 +93,6 @@ TEST(lock, guard_that_does_not_pass_is_no_recent_start, .rows = 2)
                 : "less than max-ttl ago; 2 vote in 50m";
     ck_assert_msg(strstr(said, expected), "%s", said);
     ck_assert_int_eq(_i == 0, strstr(said, "less than max-ttl ago") == NULL);
-    fakes_stop(fakes, 3);
 }
 
 TEST(lock, lock_waits_as_long_as_it_is_told)
@@ -124,7 +121,6 @@ TEST(lock, time_of_first_round_is_part_of_wait)
     int64_t took_ms = now_ms() - begin;
     ck_assert_int_ge(took_ms, 2490);
     ck_assert_int_lt(took_ms, 4000);
-    fakes_stop(fakes, 1);
 }
 
 /* A master that does not answer leaves the states of the others unknown for 4 s. The guarded
@@ -141,7 +137,6 @@ TEST(lock, time_to_find_reason_is_part_of_wait)
     ck_assert_int_eq(
         program_run(NULL, REDLOCK("lock", "-n", file, "--wait", "4s", "waited:for"), NULL), 69);
     ck_assert_int_lt(now_ms() - begin, 7000); /* and not 8 s */
-    fakes_stop(fakes, 3);
 }
 
 TEST(lock, handle_comes_by_argument_stdin_or_environment)

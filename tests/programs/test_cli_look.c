@@ -193,7 +193,6 @@ TEST(no_quorum, silent_masters_are_named_and_not_waited_for_twice)
              fake_endpoint(fakes[1])->path, why);
     ck_assert_msg(strstr(program_err(program), named), "%s", program_err(program));
     ck_assert_uint_eq(fake_count(fakes[0], "PING*"), 0);
-    fakes_stop(fakes, 3);
 }
 
 /* ---- what only a person can mend ---- */
@@ -234,7 +233,6 @@ TEST(refused, run_that_only_a_person_can_help_ends_with_reason_and_remedy,
     ck_assert_msg(strstr(err, "waiting up to 5 s for somebody to mend that"), "%s", err);
     ck_assert_msg(strstr(err, refusals[_i].reason), "%s", err);
     ck_assert_msg(strstr(err, refusals[_i].remedy), "%s", err);
-    masters_stop(masters);
 }
 
 CASE(look, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)

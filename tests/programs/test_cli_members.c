@@ -123,11 +123,6 @@ static void start(void)
     masters = masters_start(MASTERS, NULL);
 }
 
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
 TEST(masters, list_changed_master_by_master_costs_no_lock, .rows = CHANGES)
 {
     struct holder holders[CLIENTS] = {{.who = 'a'}, {.who = 'b'}, {.who = 'c'}};
@@ -177,4 +172,4 @@ TEST(masters, wait_names_clients_that_have_former_list)
     end(&holder);
 }
 
-CASE(masters, .timeout_s = 240, .set_up = start, .tear_down = stop)
+CASE(masters, .timeout_s = 240, .set_up = start)

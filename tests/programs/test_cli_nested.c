@@ -93,7 +93,6 @@ TEST(nested, same_name_on_other_masters_is_another_lock)
     ck_assert_int_eq(run_in_run("n:9", inner, &program), 75);
     ck_assert_ptr_nonnull(strstr(program_err(program), "'n:9' is held by another"));
     ck_assert_ptr_null(strstr(program_err(program), "would wait for itself"));
-    masters_stop(others);
 }
 
 TEST(nested, owner_comes_from_environment)

@@ -197,7 +197,6 @@ TEST(cli_nodes, command_does_not_inherit_passwords)
                     &program),
         1);
     ck_assert_str_eq(program_out(program), "0\n");
-    masters_stop(masters);
 }
 
 /* In the environment it is between the user and the system; on the command line all see it. */
@@ -242,7 +241,6 @@ TEST(cli_nodes, secrets_that_others_may_read_are_told_without_verbose)
     ck_assert_int_eq(chmod(secret, 0600), 0);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status"), &program), 0);
     ck_assert_str_eq(program_err(program), "");
-    masters_stop(masters);
 }
 
 CASE(cli_nodes,

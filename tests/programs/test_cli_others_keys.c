@@ -28,11 +28,6 @@ static void start(void)
     masters = masters_start(3, NULL);
 }
 
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
 static int run(const char *const argv[], char ret_out[8192])
 {
     int status = program_run(NULL, argv, &program);
@@ -85,4 +80,4 @@ TEST(keys, look_at_lost_tokens_writes_nothing)
     ck_assert_uint_eq(masters_with(masters, RL_FENCING_KEY), 3);
 }
 
-CASE(keys, .timeout_s = 90, .set_up = start, .tear_down = stop)
+CASE(keys, .timeout_s = 90, .set_up = start)

@@ -24,11 +24,6 @@ static void start(unsigned n)
     setenv("TEST_REDLOCK_SECRET", "pw", 1);
 }
 
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
 /* A list of all masters, which this user logs in to ("": nobody does). */
 static const char *list_of(const char *user, const char *setting, int db)
 {
@@ -112,7 +107,6 @@ TEST(rights, printed_rights_are_all_that_status_wants, .rows = 2 * USES)
     cli_expect_check(program, n - 1, "rights", "ok", NULL, NULL);
     if (strcmp(use, "all") == 0)
         expect_nothing_denied();
-    stop();
 }
 
 TEST(rights, user_of_plain_locks_is_told_what_other_kinds_lack)
@@ -133,7 +127,6 @@ TEST(rights, user_of_plain_locks_is_told_what_other_kinds_lack)
         CLI_NOT_FIT);
     cli_expect_check(program, 0, "rights", "fail", "kinds in use", "--acl");
     cli_expect_json(program, "nodes.0.votes", "false");
-    stop();
 }
 
 /* ---- all but one ------------------------------------------------------------------------- */
@@ -171,7 +164,6 @@ TEST(rights, each_right_that_is_taken_away_is_named, .rows = 2 * PARTS)
         (void)program_run(NULL, REDLOCK("status", "--json", "--prefix", "x:"), &program);
         expect_named(program, words[i]);
     }
-    stop();
 }
 
 /* What init calls, and the keys that it names. */
@@ -234,7 +226,6 @@ TEST(rights, each_right_that_init_needs_is_printed_and_missed, .rows = INITS)
     for (const char *at = inits[_i].needs; (at = strchr(at, ' ')); at++)
         wanted++;
     ck_assert_uint_eq(needed, wanted);
-    stop();
 }
 
 /* It can't even log in. */
@@ -248,7 +239,6 @@ TEST(rights, database_that_may_not_be_chosen_is_named)
     give_but(0, "+select");
     struct program *program = cli_expect_status(CLI_NOT_FIT);
     cli_expect_check(program, 0, "connection", "fail", "select", NULL);
-    stop();
 }
 
 /* ---- servers that refuse the question --------------------------------------------------- */
@@ -311,7 +301,6 @@ TEST(rights, commands_are_asked_for_with_all_of_their_arguments)
     struct reply reply = master_do_n(masters, 0, count + 1, argv, lens);
     ck_assert_msg(reply.type == '$' && reply.len > 60, "%s", reply.text);
     ck_assert_msg(strspn(reply.text, "1") == reply.len, "%s", reply.text);
-    stop();
 }
 
 /* It has no such command: nobody can say that the user lacks the right to it. */
@@ -323,7 +312,6 @@ TEST(rights, right_that_server_can_not_tell_of_is_unknown)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "rights", "unknown", "whether the user has +publish", NULL);
     cli_expect_check(program, 0, "wake", "warn", NULL, "PUBLISH");
-    stop();
 }
 
 /* ---- what it means ----------------------------------------------------------------------- */
@@ -350,7 +338,6 @@ TEST(rights, locks_that_can_not_be_released_are_told, .rows = 5)
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prometheus"), &program),
                      CLI_DEGRADED);
     ck_assert(strstr(program_out(program), ",check=\"rights\"} 2\n") != NULL);
-    stop();
 }
 
 static const struct narrow {
@@ -389,7 +376,6 @@ TEST(rights, info_is_needed_for_guard, .rows = 2)
     setenv("REDLOCK_NODES", list_of("", _i ? "guard off" : "guard on", 0), 1);
     struct program *program = cli_expect_status(_i ? CLI_FIT : CLI_NOT_FIT);
     cli_expect_check(program, 0, "rights", _i ? "warn" : "fail", "+info", NULL);
-    stop();
 }
 
 CASE(rights, .timeout_s = 90)

@@ -106,7 +106,6 @@ static void end_held(struct holders *holders)
     for (unsigned i = 0; i < LOCKS; i++)
         redlock_release(holders->lock[i]);
     redlock_close(holders->client);
-    masters_stop(masters);
 }
 
 /* Each master is restarted when the status is fit: so a lock that was taken by a bare majority
@@ -186,7 +185,6 @@ TEST(masters, good_look_is_not_enough)
                      CLI_DEGRADED);
     ck_assert_ptr_nonnull(strstr(program_err(program), "use a longer --wait"));
     ck_assert_ptr_nonnull(strstr(program_out(program), "fit: 3 of 3 masters vote"));
-    masters_stop(masters);
 }
 
 /* A master that goes away begins the time anew. */
@@ -202,7 +200,6 @@ TEST(masters, break_begins_it_anew)
     master_resume(masters, 1);
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), CLI_FIT);
     ck_assert_int_ge(now_ms() - resumed_ms, 2000 + 2000);
-    masters_stop(masters);
 }
 
 TEST(masters, time_that_is_over_tells_last_look)
@@ -215,7 +212,6 @@ TEST(masters, time_that_is_over_tells_last_look)
     ck_assert_int_ge(took_ms, 300);
     master_kill(masters, 1);
     ck_assert_int_eq(status_within("300ms", &took_ms), CLI_NOT_FIT);
-    masters_stop(masters);
 }
 
 static const struct {

@@ -26,11 +26,6 @@ static void start_plain(void)
     start(NULL);
 }
 
-static void stop(void)
-{
-    masters_stop(masters);
-}
-
 /* ---- servers that refuse scripts ----------------------------------------------------------
  */
 
@@ -203,7 +198,6 @@ TEST(three_masters, host_without_address_and_stranger_are_named)
     struct program *program = cli_expect_status(CLI_NOT_FIT);
     cli_expect_check(program, 0, "connection", "fail", "no-such-host.invalid", "host's name");
     cli_expect_check(program, 1, "connection", "fail", "reset by peer", "is it a Redis server");
-    fake_stop(fake);
 }
 
 TEST(three_masters, master_just_started_says_when_it_will_vote)
@@ -318,7 +312,6 @@ TEST(other_servers, renamed_command_is_not_fit, .rows = 2)
     list_nodes(renamed[_i][2], "");
     struct program *program = cli_expect_status(CLI_NOT_FIT);
     cli_expect_check(program, 0, renamed[_i][1], "fail", "unknown command", command);
-    stop();
 }
 
 TEST(other_servers, members_of_one_cluster_are_not_fit)
@@ -345,7 +338,6 @@ TEST(other_servers, members_of_one_cluster_are_not_fit)
         cli_expect_json(program, path, "false");
     }
     ck_assert_ptr_nonnull(strstr(program_out(program), "independent server"));
-    stop();
 }
 
 TEST(other_servers, sentinels_are_not_fit)
@@ -371,5 +363,5 @@ TEST(other_servers, sentinels_are_not_fit)
     ck_assert_ptr_nonnull(strstr(program_out(program), "\"result\":\"fail\""));
 }
 
-CASE(three_masters, .timeout_s = 90, .set_up = start_plain, .tear_down = stop)
+CASE(three_masters, .timeout_s = 90, .set_up = start_plain)
 CASE(other_servers, .timeout_s = 90)

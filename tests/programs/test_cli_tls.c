@@ -80,7 +80,6 @@ TEST(tls, certificate_that_ends_soon_is_warning, .rows = ROWS(ends))
     double left_s = metric_of("redlock_master_tls_left_seconds{");
     double days = (double)(ends[_i].warns ? 29 : 30);
     ck_assert_msg(left_s > days * DAY_S - 60 && left_s <= days * DAY_S + 60, "%g", left_s);
-    masters_stop(masters);
 }
 
 TEST(tls, master_without_tls_has_no_certificate)
@@ -90,7 +89,6 @@ TEST(tls, master_without_tls_has_no_certificate)
     struct program *program = cli_expect_status(CLI_FIT);
     cli_expect_check(program, 0, "connection", "ok", NULL, NULL);
     ck_assert_double_eq(metric_of("redlock_master_tls_left_seconds{"), -1);
-    masters_stop(masters);
 }
 
 CASE(tls, .timeout_s = 60)

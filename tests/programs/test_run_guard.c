@@ -217,7 +217,6 @@ TEST(kills, command_is_not_started_where_its_grace_has_begun)
     ck_assert_int_eq(program_wait(program, CLI_MOMENT_MS), 74);
     ck_assert_str_eq(program_out(program), "");
     ck_assert_ptr_nonnull(strstr(program_err(program), "ran out before sh could be started"));
-    fakes_stop(fakes, 1);
 }
 
 /* COMMAND's own status, and a word on the lock. */

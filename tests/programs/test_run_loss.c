@@ -43,7 +43,6 @@ TEST(causes, masters_behind_a_partition_do_not_answer)
     loss_expect(run, "masters", "3 of 5 masters did not confirm it, which left no majority");
     loss_expect_text(run, "does not answer (for ");
     loss_expect_node(run, 2, "vote", "failed");
-    proxies_stop(proxies, cli_masters->n);
 }
 
 TEST(causes, keys_that_were_flushed_are_gone)

@@ -352,7 +352,6 @@ TEST(queues, long_queues_are_kept_alike)
     ck_assert_uint_gt(sim_master_troubled(0), ROUNDS / 8);
     ck_assert_uint_eq(run.tally.in_lua, 0);
     pair_end(&run);
-    masters_stop(masters);
 }
 
 CASE(queues, .timeout_s = 60)

@@ -168,7 +168,6 @@ TEST(random, model_master_answers_as_redis_does)
     if (operations >= OPERATIONS)
         expect_no_dull_life(&run);
     pair_end(&run);
-    masters_stop(masters);
 }
 
 CASE(random, .timeout_s = 60)

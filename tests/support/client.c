@@ -15,6 +15,11 @@ redlock *client_open(const char *file)
     return client;
 }
 
+void client_close(redlock *const *client)
+{
+    redlock_close(*client);
+}
+
 int client_try(redlock *client, const char *name, int64_t ttl_ms, int64_t wait_ms,
                redlock_report *report, redlock_lock **ret_lock)
 {

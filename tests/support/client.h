@@ -10,6 +10,11 @@ enum { CLIENT_TTL_MS = 10000 };
 
 /* Must succeed. */
 redlock *client_open(const char *file);
+
+/* CLIENT client = client_open(file): it is closed at the end of the block. */
+#define CLIENT __attribute__((cleanup(client_close))) redlock *
+void client_close(redlock *const *client);
+
 redlock_lock *client_take(redlock *client, const char *name);
 
 /* redlock_try() with a ttl of CLIENT_TTL_MS where `ttl_ms` is 0; NULL: no report. */

@@ -16,5 +16,11 @@ void open_cold_clients(unsigned n, const char *settings);
 
 /* The clients end (NULL: it did before), and the masters. */
 void close_clients(void);
+#define OPEN_CLIENTS(n, settings)                                                              \
+    AT_BLOCK_END(close_clients);                                                               \
+    open_clients(n, settings)
+#define OPEN_COLD_CLIENTS(n, settings)                                                         \
+    AT_BLOCK_END(close_clients);                                                               \
+    open_cold_clients(n, settings)
 
 #endif

@@ -23,6 +23,9 @@ enum {
 /* One master, both clients ready; nothing may be left on it, and it ends. */
 void fair_open(void);
 void fair_close(void);
+#define FAIR_OPEN()                                                                            \
+    AT_BLOCK_END(fair_close);                                                                  \
+    fair_open()
 
 redlock_lock *fair_hold(redlock *client, const char *owner);
 

@@ -122,6 +122,11 @@ void fake_hang_up(struct fake *fake, bool reset)
 
 /* ---- from start to stop ----------------------------------------------------------------- */
 
+static void stop(void *what)
+{
+    fake_stop(what);
+}
+
 struct fake *fake_start(bool on_unix_socket)
 {
     static unsigned started;
@@ -146,11 +151,13 @@ struct fake *fake_start(bool on_unix_socket)
     fake_says(fake, NULL, 1000000, "master");
     if (pthread_create(&fake->thread, NULL, door_main, fake) != 0)
         suite_die("no thread for a fake master");
+    suite_at_end(stop, fake);
     return fake;
 }
 
 void fake_stop(struct fake *fake)
 {
+    suite_forget(fake);
     pthread_mutex_lock(&fake->mutex);
     fake->stopping = true;
     pthread_cond_broadcast(&fake->stopping_now);

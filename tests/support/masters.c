@@ -100,6 +100,11 @@ struct masters *masters_start(unsigned n, const char *const *extra)
     return masters_start_as(n, extra, NULL, NULL);
 }
 
+static void stop(void *what)
+{
+    masters_stop(what);
+}
+
 struct masters *masters_start_as(unsigned n, const char *const *extra, const char *user,
                                  const char *password)
 {
@@ -119,6 +124,7 @@ struct masters *masters_start_as(unsigned n, const char *const *extra, const cha
     }
     for (unsigned i = 0; i < n; i++)
         await_ready(masters, i);
+    suite_at_end(stop, masters);
     return masters;
 }
 
@@ -171,6 +177,7 @@ void master_restart(struct masters *masters, unsigned node, bool empty)
 
 void masters_stop(struct masters *masters)
 {
+    suite_forget(masters);
     for (unsigned i = 0; i < masters->n; i++) {
         master_kill(masters, i);
         suite_remove_dir(masters->node[i].dir);

@@ -80,13 +80,13 @@ static _Noreturn void run(const struct program_how *how, const char *own_directo
     _exit(125);
 }
 
-static struct program *last_started;
-
-static void kill_all(void)
+static void end(void *what)
 {
-    for (struct program *program = last_started; program; program = program->before)
-        if (program->parent == getpid())
-            program_kill(program);
+    struct program *program = what;
+    program_kill(program);
+    suite_remove_dir(program->dir);
+    free(program->text);
+    free(program);
 }
 
 struct program *program_start(const struct program_how *how, const char *const argv[])
@@ -117,11 +117,7 @@ struct program *program_start(const struct program_how *how, const char *const a
         suite_die("fork: %s", strerror(errno));
     if (program->pid == 0)
         run(how, program->dir, argv, ends, parent);
-    if (!last_started)
-        atexit(kill_all);
-    program->parent = parent;
-    program->before = last_started;
-    last_started = program;
+    suite_at_end(end, program);
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends.in);
     close(ends.out);

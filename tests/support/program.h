@@ -11,8 +11,6 @@ struct program {
     pid_t pid;
     char dir[SUITE_PATH_MAX]; /* "in", "out" and "err" are in it */
     char *text;               /* what program_out() or program_err() read last */
-    pid_t parent;
-    struct program *before; /* the one that was started before it */
 };
 
 /* What a program is started with, beside its arguments. All of it may be left 0. */
@@ -31,8 +29,7 @@ const char *program_redlock(void);
 
 #define REDLOCK(...) ((const char *const[]){program_redlock(), __VA_ARGS__, NULL})
 
-/* Start it. It is killed when the test ends, or the thread that started it. Nobody frees it:
- * its memory and files are there until then. */
+/* Start it. It is killed and forgotten when the test ends, or the thread that started it. */
 struct program *program_start(const struct program_how *how, const char *const argv[]);
 
 /* Wait for its end and give its exit status as a shell does. Where a signal killed it that is

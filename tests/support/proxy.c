@@ -218,6 +218,11 @@ static void *proxy_main(void *argument)
 
 /* ---- the test's side -------------------------------------------------------------------- */
 
+static void stop(void *what)
+{
+    proxy_stop(what);
+}
+
 struct proxy *proxy_start(const struct endpoint *master, bool on_unix_socket)
 {
     struct proxy *proxy = calloc(1, sizeof(*proxy));
@@ -235,6 +240,7 @@ struct proxy *proxy_start(const struct endpoint *master, bool on_unix_socket)
         proxy->connection[i].number = -1;
     if (pthread_create(&proxy->thread, NULL, proxy_main, proxy) != 0)
         suite_die("no thread for a proxy");
+    suite_at_end(stop, proxy);
     return proxy;
 }
 
@@ -251,6 +257,7 @@ static void apply(struct proxy *proxy)
 
 void proxy_stop(struct proxy *proxy)
 {
+    suite_forget(proxy);
     pthread_mutex_lock(&proxy->mutex);
     proxy->stopping = true;
     apply(proxy);

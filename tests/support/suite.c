@@ -72,6 +72,56 @@ void suite_new_dir(char *ret_path)
         suite_die("mkdtemp %s: %s", ret_path, strerror(errno));
 }
 
+/* ---- what ends with the test ------------------------------------------------------------- */
+
+struct at_end {
+    void (*stop)(void *what);
+    void *what;
+    struct at_end *before;
+};
+
+static struct at_end *last, *last_of_group; /* what is there when a test begins is its group's */
+
+void suite_at_end(void (*stop)(void *what), void *what)
+{
+    struct at_end *new = malloc(sizeof(*new));
+    if (!new)
+        suite_die("out of memory");
+    *new = (struct at_end){.stop = stop, .what = what, .before = last};
+    last = new;
+}
+
+void suite_forget(const void *what)
+{
+    struct at_end **link = &last;
+    while (*link && (*link)->what != what)
+        link = &(*link)->before;
+    struct at_end *found = *link;
+    if (found)
+        *link = found->before;
+    free(found);
+}
+
+static void begin_test(void)
+{
+    last_of_group = last;
+}
+
+static void end_test(void)
+{
+    while (last != last_of_group) {
+        struct at_end *ended = last;
+        last = ended->before;
+        ended->stop(ended->what);
+        free(ended);
+    }
+}
+
+void suite_call(void (*const *function)(void))
+{
+    (*function)();
+}
+
 /* ---- what was registered ---------------------------------------------------------------- */
 
 static struct suite_test *tests, **tests_end = &tests;
@@ -109,6 +159,7 @@ static TCase *new_tcase(const char *group)
 {
     TCase *tcase = tcase_create(group);
     add_tests(tcase, group);
+    tcase_add_checked_fixture(tcase, begin_test, end_test);
     const struct suite_case *common = case_of(group);
     if (!common)
         return tcase;

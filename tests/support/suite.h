@@ -61,6 +61,17 @@ void suite_add_case(struct suite_case *group);
  * something before has a main() of its own. */
 int suite_main(void);
 
+/* Have `stop(what)` called when the test has ended and its group's tear_down() is over, the last
+ * one first. What is set up once for a group is not stopped by this. */
+void suite_at_end(void (*stop)(void *what), void *what);
+void suite_forget(const void *what); /* it is stopped already */
+
+/* Have `close()` called at the end of the block. A macro in capitals does that with what it opens,
+ * OPEN_CLIENTS(3, NULL): so where the test ends is where it is closed. */
+#define AT_BLOCK_END(close)                                                                    \
+    __attribute__((cleanup(suite_call), unused)) void (*const at_end_of_block)(void) = close
+void suite_call(void (*const *function)(void));
+
 /* A new directory (mode 0700) inside the program's own; `ret_path` has SUITE_PATH_MAX bytes. */
 #define SUITE_PATH_MAX 80
 void suite_new_dir(char *ret_path);

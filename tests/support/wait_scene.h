@@ -26,5 +26,8 @@ void expect_quiet(redlock *client);
 
 /* Nothing is left on the masters; they and the clients end. */
 void close_all(void);
+#define OPEN_MASTERS(n)                                                                        \
+    AT_BLOCK_END(close_all);                                                                   \
+    open_masters(n)
 
 #endif

@@ -21,20 +21,19 @@ static struct waiter crowd[10];
 /* Each thread of one client stands for itself. */
 TEST(fair, f71_threads_are_served_in_order_they_came)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     for (int i = 0; i < CROWD; i++)
         fair_wait(&crowd[i], two, NULL);
     ck_assert_int_eq(redlock_release(held), 0);
     waiters_expect_in_turn(crowd, CROWD, FAIR_SOON_MS);
-    fair_close();
 }
 
 TEST(fair, f71_processes_are_served_in_order_they_came)
 {
     static const char *const owner[CROWD] = {"e", "a", "d", "c", "b"};
     struct child child[CROWD];
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     for (int i = 0; i < CROWD; i++)
         child[i] = fair_child(owner[i]);
@@ -44,7 +43,6 @@ TEST(fair, f71_processes_are_served_in_order_they_came)
     struct reply order = master_do(masters, 0, "LRANGE", "order", "0", "-1", NULL);
     ck_assert_str_eq(order.text, "e a d c b");
     master_do(masters, 0, "DEL", "order", NULL);
-    fair_close();
 }
 
 /* Nobody else is called, only to be refused. */
@@ -54,7 +52,7 @@ TEST(fair, release_tells_first_and_no_other)
     struct talk ear;
     struct talk_message messages[TALK_CALLS_MAX];
     char channel[FAIR_KEY_MAX];
-    fair_open();
+    FAIR_OPEN();
     talk_open(&ear, masters, 0);
     redlock_lock *held = fair_hold(one, NULL);
     for (int i = 0; i < 3; i++) {
@@ -76,14 +74,13 @@ TEST(fair, release_tells_first_and_no_other)
     waiter_expect_lock(&crowd[1], FAIR_SOON_MS);
     waiter_expect_lock(&crowd[2], FAIR_SOON_MS);
     talk_close(&ear);
-    fair_close();
 }
 
 /* Where somebody waits, who would not wait is refused, also while the lock is free. */
 TEST(fair, nobody_slips_in_before_first)
 {
     redlock_lock *lock = NULL;
-    fair_open();
+    FAIR_OPEN();
     struct fair_peer peer = fair_peer_open("peer:1");
     redlock_lock *held = fair_hold(one, NULL);
     ck_assert(!fair_peer_locks(&peer)); /* and does not react to what it is told */
@@ -95,13 +92,12 @@ TEST(fair, nobody_slips_in_before_first)
     }
     ck_assert(fair_peer_locks(&peer));
     ck_assert_int_eq(fair_peer_unlocks(&peer), 1);
-    fair_close();
 }
 
 /* Who has it comes in again before all who wait, and they wait until the last of it is back. */
 TEST(fair, owner_nests_before_waiters)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, "me");
     fair_wait(&waiter, two, "other");
     redlock_lock *nested = NULL;
@@ -112,12 +108,11 @@ TEST(fair, owner_nests_before_waiters)
     waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(nested), 0);
     waiter_expect_woken(&waiter, 1);
-    fair_close();
 }
 
 TEST(fair, release_by_force_wakes_first)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     fair_wait(&crowd[0], two, "first");
     fair_hears("first");
@@ -129,7 +124,6 @@ TEST(fair, release_by_force_wakes_first)
     waiter_expect_woken(&crowd[0], 1);
     waiter_expect_lock(&crowd[1], FAIR_SOON_MS);
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
-    fair_close();
 }
 
 static uint64_t wait_async(redlock *client, const char *owner, struct told *told)
@@ -151,7 +145,7 @@ TEST(fair, tries_of_one_owner_share_place, .rows = 2)
 {
     struct told told[2] = {{0}, {0}};
     uint64_t id[2];
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     id[0] = wait_async(two, "twice", &told[0]);
     fair_queue_becomes(1);
@@ -167,7 +161,6 @@ TEST(fair, tries_of_one_owner_share_place, .rows = 2)
     ck_assert(!waiter_is_back(&waiter, 0));
     ck_assert_int_eq(redlock_release(told[1 - _i].lock), 0);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
-    fair_close();
 }
 
 /* ---- who goes --------------------------------------------------------------------------- */
@@ -200,14 +193,13 @@ static void one_waits_and_goes(enum way way)
 
 TEST(fair, f72_waiter_that_goes_is_out_of_queue, .rows = WAYS)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     one_waits_and_goes((enum way)_i);
     fair_queue_becomes(0);
     ck_assert(!master_has(masters, 0, FAIR_QUEUE) && !master_has(masters, 0, FAIR_TIMES));
     ck_assert(!master_has(masters, 0, FAIR_SEEN));
     ck_assert_int_eq(redlock_release(held), 0);
-    fair_close();
 }
 
 /* The first one is told that the lock is free, and goes: the next one hears of it, which would
@@ -215,7 +207,7 @@ TEST(fair, f72_waiter_that_goes_is_out_of_queue, .rows = WAYS)
 TEST(fair, f72_first_that_goes_wakes_next)
 {
     struct talk talk;
-    fair_open();
+    FAIR_OPEN();
     talk_open(&talk, masters, 0);
     struct script_call first = fair_call("first");
     redlock_lock *held = fair_hold(one, NULL);
@@ -230,13 +222,12 @@ TEST(fair, f72_first_that_goes_wakes_next)
     ck_assert_uint_ge(client_stats(two).wakes - before, 1);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     talk_close(&talk);
-    fair_close();
 }
 
 /* Redisson's behind them is waited for as long as if they had never been there. */
 TEST(fair, f74_ten_waiters_that_give_up_move_nobody)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     int64_t lease_ms = master_do(masters, 0, "PTTL", FAIR_NAME, NULL).number;
     for (int i = 0; i < 10; i++) {
@@ -254,7 +245,6 @@ TEST(fair, f74_ten_waiters_that_give_up_move_nobody)
     ck_assert_int_gt(left_ms, lease_ms + SHARE_MS - FAIR_SOON_MS);
     fair_peer_leaves(&peer);
     ck_assert_int_eq(redlock_release(held), 0);
-    fair_close();
 }
 
 /* ---- long waits ------------------------------------------------------------------------- */
@@ -263,7 +253,7 @@ TEST(fair, f74_ten_waiters_that_give_up_move_nobody)
  * behind it with it. */
 TEST(fair, f75_waiter_of_more_than_five_minutes_keeps_its_place)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     fair_wait(&waiter, two, "patient");
     struct fair_peer peer = fair_peer_open("peer:1");
@@ -282,13 +272,12 @@ TEST(fair, f75_waiter_of_more_than_five_minutes_keeps_its_place)
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     fair_peer_leaves(&peer);
-    fair_close();
 }
 
 /* And if its time is over all the same, it comes again. */
 TEST(fair, f75_waiter_taken_out_comes_again)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     fair_wait(&waiter, two, "patient");
     struct fair_peer peer = fair_peer_open("peer:1");
@@ -303,7 +292,6 @@ TEST(fair, f75_waiter_taken_out_comes_again)
     fair_peer_leaves(&peer);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
-    fair_close();
 }
 
 /* ---- torn, and left over ---------------------------------------------------------------- */
@@ -312,7 +300,7 @@ TEST(fair, f75_waiter_taken_out_comes_again)
  */
 TEST(fair, f77_torn_queue_is_mended, .rows = 4)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     fair_wait(&waiter, two, "mine");
     if (_i == 0) /* ghosts */
@@ -329,7 +317,6 @@ TEST(fair, f77_torn_queue_is_mended, .rows = 4)
         fair_age(fair_left_ms("ghost:1") + 10); /* both are over, of Redisson's as they are */
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
-    fair_close();
 }
 
 /* Not even where all of them die at once: what they have left ends. */
@@ -384,7 +371,7 @@ TEST(fair, f80_lock_that_runs_out_is_firsts)
 /* The first is woken all the same: nobody has it. */
 TEST(fair, f81_release_of_lost_lock_is_none)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     fair_wait(&waiter, two, "next");
     fair_hears("next");
@@ -394,7 +381,6 @@ TEST(fair, f81_release_of_lost_lock_is_none)
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
     waiter_expect_woken(&waiter, 1);
     master_do(masters, 0, "DEL", FAIR_NAME ":redlock:holds", NULL);
-    fair_close();
 }
 
 /* ---- where it can't be ------------------------------------------------------------------ */
@@ -431,13 +417,12 @@ TEST(fair, on_three_masters_there_is_none)
                      "a fair lock is not possible on 3 masters: it needs a node list of 1");
     nothing_is_left(masters);
     redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(fair, on_other_data_there_is_none, .rows = 2)
 {
     redlock_lock *lock = NULL;
-    fair_open();
+    FAIR_OPEN();
     const char *key = _i == 0 ? FAIR_NAME : FAIR_QUEUE;
     master_do(masters, 0, "SET", key, "value", NULL);
     ck_assert_int_eq(
@@ -445,7 +430,6 @@ TEST(fair, on_other_data_there_is_none, .rows = 2)
         REDLOCK_EWRONGTYPE);
     ck_assert_str_eq(master_do(masters, 0, "GET", key, NULL).text, "value");
     master_do(masters, 0, "DEL", key, NULL);
-    fair_close();
 }
 
 CASE(fair, .timeout_s = 60)

@@ -29,7 +29,7 @@ static void kill_child(struct child *child)
 /* The release tells the dead one; whoever is next looks often enough. In true time, once. */
 TEST(gone, killed_waiter_costs_one_timeout)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     struct child first = fair_child("first");
     fair_wait(&crowd[0], two, "second");
@@ -46,7 +46,6 @@ TEST(gone, killed_waiter_costs_one_timeout)
     ck_assert(!waiter_is_back(&crowd[1], 0));
     waiter_expect_lock(&crowd[0], FAIR_SOON_MS);
     waiter_expect_lock(&crowd[1], FAIR_PROBE_MS);
-    fair_close();
 }
 
 /* Not one each; and it is no matter whether the lock is held meanwhile. */
@@ -54,7 +53,7 @@ TEST(gone, many_killed_cost_no_more, .rows = 2)
 {
     static const char *const owner[] = {"a", "b", "c", "d"};
     struct child child[4];
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     for (int i = 0; i < 4; i++)
         child[i] = fair_child(owner[i]);
@@ -72,14 +71,13 @@ TEST(gone, many_killed_cost_no_more, .rows = 2)
         ck_assert_int_eq(redlock_release(held), 0);
     }
     waiter_expect_lock(&waiter, 3 * FAIR_PROBE_MS);
-    fair_close();
 }
 
 /* Who hears of a free lock because another was taken for gone need not be who took it out. */
 TEST(gone, next_waiter_is_woken_by_any_look)
 {
     struct talk talk;
-    fair_open();
+    FAIR_OPEN();
     talk_open(&talk, masters, 0);
     struct script_call dead = fair_call("dead"), other = fair_call("passes by");
     redlock_lock *held = fair_hold(one, NULL);
@@ -96,13 +94,12 @@ TEST(gone, next_waiter_is_woken_by_any_look)
     ck_assert_uint_ge(client_stats(two).wakes - before, 1);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     talk_close(&talk);
-    fair_close();
 }
 
 /* It loses its turn, and has the next one when it runs on. */
 TEST(gone, stopped_waiter_comes_again)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     struct child first = fair_child("first");
     fair_wait(&waiter, two, "second");
@@ -117,13 +114,12 @@ TEST(gone, stopped_waiter_comes_again)
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     ck_assert_int_eq(child_wait(&first, FAIR_SOON_MS), 0);
     master_do(masters, 0, "DEL", "order", NULL);
-    fair_close();
 }
 
 /* Stopped for less it keeps its place. */
 TEST(gone, short_stop_costs_no_place)
 {
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     struct child first = fair_child("first");
     fair_wait(&waiter, two, "second");
@@ -135,14 +131,13 @@ TEST(gone, short_stop_costs_no_place)
     ck_assert_int_eq(child_wait(&first, FAIR_SOON_MS), 0);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
     master_do(masters, 0, "DEL", "order", NULL);
-    fair_close();
 }
 
 /* The more are before it the less often it looks, but often enough to be believed alive. */
 TEST(gone, waiter_far_back_is_heard_of_in_time)
 {
     char owner[32];
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     struct fair_peer peer = fair_peer_open(owner);
     for (int i = 0; i < 60; i++) {
@@ -164,7 +159,6 @@ TEST(gone, waiter_far_back_is_heard_of_in_time)
     }
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, FAIR_SOON_MS);
-    fair_close();
 }
 
 /* Whoever comes later finds what they left, and clears it away. */
@@ -172,7 +166,7 @@ TEST(gone, after_all_were_killed_nothing_stays)
 {
     struct child child[2];
     redlock_lock *lock = NULL;
-    fair_open();
+    FAIR_OPEN();
     redlock_lock *held = fair_hold(one, NULL);
     child[0] = fair_child("a");
     child[1] = fair_child("b");
@@ -185,7 +179,6 @@ TEST(gone, after_all_were_killed_nothing_stays)
     silence("b");
     ck_assert_int_eq(client_try_as(one, FAIR_NAME, REDLOCK_FAIR, NULL, 0, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    fair_close();
 }
 
 CASE(gone, .timeout_s = 60)

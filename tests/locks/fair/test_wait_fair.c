@@ -31,7 +31,7 @@ TEST(fair, owners_come_in_order_in_which_they_asked)
 {
     static struct waiter waiters[OWNERS];
     static char owners[OWNERS][16], channel[64];
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *held = hold();
     for (int i = 0; i < OWNERS; i++) { /* of two clients */
         snprintf(owners[i], sizeof(owners[i]), "owner-%d", i);
@@ -46,7 +46,6 @@ TEST(fair, owners_come_in_order_in_which_they_asked)
     waiters_expect_in_turn(waiters, OWNERS, SOON_MS);
     /* Each would have looked by itself after a second. */
     ck_assert_int_lt(now_ms() - since_ms, PROBE_MS);
-    close_all();
 }
 
 /* Whether it is heard or not: the round that is refused first has queued it. */
@@ -54,7 +53,7 @@ TEST(fair, first_round_enters_queue)
 {
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *held = hold(), *lock = NULL;
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.kind = REDLOCK_FAIR;
@@ -72,14 +71,13 @@ TEST(fair, first_round_enters_queue)
     ck_assert_int_eq(redlock_try(two, "name", &options, &lock), REDLOCK_EHELD);
     ck_assert_int_eq(queued(), 0);
     ck_assert_int_eq(redlock_release(held), 0);
-    close_all();
 }
 
 /* Who gives up leaves the queue, and whoever is first then hears of the release. */
 TEST(fair, waiter_that_gives_up_makes_room)
 {
     struct waiter next;
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *held = hold();
     waiter_start_as(&waiter, two, "name", REDLOCK_FAIR, "first", 400);
     queue_has(1);
@@ -94,7 +92,6 @@ TEST(fair, waiter_that_gives_up_makes_room)
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_woken(&next, 1);
     listeners_become(FAIR_CHANNEL "second", 0);
-    close_all();
 }
 
 /* It gives up before it has heard that it was queued, and comes back under the same name: by
@@ -114,13 +111,12 @@ TEST(fair, waiter_that_comes_back_keeps_its_place)
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, SOON_MS);
     close_all();
-    proxy_stop(proxy);
 }
 
 /* An owner that has it takes it again, whoever waits. */
 TEST(fair, owner_comes_in_again)
 {
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *held = hold(), *again = NULL;
     waiter_start_as(&waiter, one, "name", REDLOCK_FAIR, "waiter", WAIT_MS);
     queue_has(1);
@@ -130,7 +126,6 @@ TEST(fair, owner_comes_in_again)
     ck_assert(!waiter_is_back(&waiter, 0));
     ck_assert_int_eq(redlock_release(again), 0);
     waiter_expect_lock(&waiter, SOON_MS);
-    close_all();
 }
 
 CASE(fair, .timeout_s = 60)

@@ -84,7 +84,7 @@ TEST(order, tokens_grow_over_clients, .rows = 2 * KINDS)
 
 TEST(order, new_name_and_used_one_need_one_round_trip)
 {
-    open_clients(5, NULL);
+    OPEN_CLIENTS(5, NULL);
     for (int i = 0; i < 30; i++) {
         char name[16];
         snprintf(name, sizeof(name), "name %d", i / 2);
@@ -101,12 +101,11 @@ TEST(order, new_name_and_used_one_need_one_round_trip)
     }
     /* A pair is an acquire and a release at each master. No token had to be written back. */
     ck_assert_uint_eq(client_stats(one).commands + client_stats(two).commands, 30 * 2 * 5);
-    close_clients();
 }
 
 TEST(order, masters_that_are_behind_are_told)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     uint64_t far = rl_clock_wall_us() + 10 * 1000000;
     char text[32];
     for (unsigned node = 0; node < 3; node++) {
@@ -123,12 +122,11 @@ TEST(order, masters_that_are_behind_are_told)
     ck_assert_uint_ge(having, 2);
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_uint_gt(token_of(take(two, "name")), token);
-    close_clients();
 }
 
 TEST(order, unfenced_holds_leave_counters_alone)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     uint64_t token = token_of(take(one, "name"));
     for (int i = 0; i < 5; i++) {
         redlock_lock *lock = client_take(two, "name");
@@ -137,19 +135,17 @@ TEST(order, unfenced_holds_leave_counters_alone)
     }
     for (unsigned node = 0; node < 3; node++)
         ck_assert_uint_eq(counter_at(node, COUNTER("name")), token);
-    close_clients();
 }
 
 /* ---- what masters forget ----------------------------------------------------------------- */
 
 TEST(lost, masters_that_lost_everything_name_greater_tokens)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     uint64_t token = token_of(take(one, "name"));
     for (unsigned node = 0; node < 3; node++)
         ck_assert_int_eq(master_do(masters, node, "FLUSHALL", (char *)NULL).type, '+');
     ck_assert_uint_gt(token_of(take(two, "name")), token);
-    close_clients();
 }
 
 /* The masters of the case below: one whose clock is a minute ahead, and two others. */
@@ -180,7 +176,7 @@ TEST(lost, tokens_grow_past_restart_although_clock_is_ahead)
     redlock_node_vote votes[3];
     redlock_report report = REDLOCK_REPORT_INIT(votes, 3);
     redlock_lock *lock = NULL;
-    redlock *client = open_with_one_ahead();
+    CLIENT client = open_with_one_ahead();
     options.ttl_ms = 2000;
     options.report = &report;
     master_pause(masters, 1);
@@ -198,9 +194,6 @@ TEST(lost, tokens_grow_past_restart_although_clock_is_ahead)
     ck_assert_msg(strstr(votes[1].text, "too far ahead of this master's clock"), "%s",
                   client_told(&report));
     master_resume(ahead, 0);
-    redlock_close(client);
-    masters_stop(masters);
-    masters_stop(ahead);
 }
 
 /* Whichever two of the three answer first. */
@@ -209,7 +202,7 @@ TEST(lost, master_that_is_ahead_is_left_out)
     enum { TRIES = 60 };
     redlock_options options = fenced(REDLOCK_PLAIN);
     redlock_lock *lock = NULL;
-    redlock *client = open_with_one_ahead();
+    CLIENT client = open_with_one_ahead();
     uint64_t last = 0;
     options.ttl_ms = 2000;
     for (int i = 0; i < TRIES; i++) {
@@ -218,9 +211,6 @@ TEST(lost, master_that_is_ahead_is_left_out)
         last = redlock_fencing_token(lock);
         ck_assert_int_eq(redlock_release(lock), 0);
     }
-    redlock_close(client);
-    masters_stop(masters);
-    masters_stop(ahead);
 }
 
 static void *try_in_vain(void *argument)
@@ -260,13 +250,11 @@ TEST(lost, rounds_without_token_are_few)
     master_resume(masters, 1);
     for (unsigned i = 0; i < WAITERS; i++)
         redlock_close(client[i]);
-    masters_stop(masters);
-    masters_stop(ahead);
 }
 
 TEST(lost, counter_ends_and_lock_of_other_kinds_has_none_for_ever)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     redlock_lock *lock = take(one, "name");
     for (unsigned node = 0; node < 3; node++) {
         ck_assert(wait_until(master_has(masters, node, "name"), 5000));
@@ -282,14 +270,13 @@ TEST(lost, counter_ends_and_lock_of_other_kinds_has_none_for_ever)
             master_do(masters, node, "PTTL", COUNTER("name"), (char *)NULL).number > 60000;
     ck_assert_uint_ge(longer, 2);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 TEST(lost, renewal_writes_token_where_it_is_missing)
 {
     redlock_options options = fenced(REDLOCK_PLAIN);
     redlock_lock *lock = NULL;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     options.ttl_ms = 900;
     options.auto_renew = 1;
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), 0);
@@ -302,12 +289,11 @@ TEST(lost, renewal_writes_token_where_it_is_missing)
         ck_assert(wait_until(counter_at(node, COUNTER("name")) == token, 5000));
     ck_assert_uint_eq(redlock_fencing_token(lock), token);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 TEST(lost, master_that_is_healed_gets_token)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     redlock_lock *lock = take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     master_do(masters, 1, "FLUSHALL", (char *)NULL);
@@ -316,7 +302,6 @@ TEST(lost, master_that_is_healed_gets_token)
     ck_assert(wait_until(client_ready(one) == 3 && master_has(masters, 1, "name"), 5000));
     ck_assert_uint_eq(counter_at(1, COUNTER("name")), redlock_fencing_token(lock));
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 /* ---- what stands there ---------------------------------------------------------------------
@@ -331,37 +316,34 @@ TEST(data, counter_that_is_no_number_gives_no_vote, .rows = 6)
     redlock_report report = REDLOCK_REPORT_INIT(votes, 3);
     redlock_lock *lock = NULL;
     options.report = &report;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     for (unsigned node = 0; node < 2; node++)
         set_counter(node, COUNTER("name"), wrong[_i]);
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOQUORUM);
     ck_assert_msg(strstr(votes[0].text, "the fencing counter name:redlock:fence is no number"),
                   "%s", votes[0].text);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
-    close_clients();
 }
 
 TEST(data, greatest_number_is_last_one)
 {
-    open_clients(1, NULL);
+    OPEN_CLIENTS(1, NULL);
     set_counter(0, COUNTER("name"), "9007199254740990");
     redlock_lock *lock = take(one, "name");
     ck_assert_uint_eq(redlock_fencing_token(lock), UINT64_C(9007199254740991));
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_options options = fenced(REDLOCK_PLAIN);
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOQUORUM);
-    close_clients();
 }
 
 TEST(data, data_of_other_type_gives_no_vote)
 {
     redlock_options options = fenced(REDLOCK_PLAIN);
     redlock_lock *lock = NULL;
-    open_clients(1, NULL);
+    OPEN_CLIENTS(1, NULL);
     master_do(masters, 0, "LPUSH", COUNTER("name"), "a", (char *)NULL);
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOQUORUM);
     ck_assert(!master_has(masters, 0, "name"));
-    close_clients();
 }
 
 /* ---- kinds --------------------------------------------------------------------------------
@@ -371,18 +353,17 @@ TEST(kinds, reader_has_none, .rows = 2)
 {
     redlock_options options = fenced(REDLOCK_READ);
     redlock_lock *lock = NULL;
-    open_clients(_i == 0 ? 3 : 1, NULL);
+    OPEN_CLIENTS(_i == 0 ? 3 : 1, NULL);
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOTSUP);
     options = fenced(REDLOCK_PLAIN);
     options.fenced = 2;
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_EINVAL);
-    close_clients();
 }
 
 TEST(kinds, reentry_keeps_token, .rows = 4)
 {
     int kind = _i % 2 ? REDLOCK_WRITE : REDLOCK_REENTRANT;
-    open_clients(_i / 2 ? 1 : 3, NULL);
+    OPEN_CLIENTS(_i / 2 ? 1 : 3, NULL);
     redlock_lock *outer = take_as(one, "name", kind);
     redlock_lock *inner = take_as(one, "name", kind);
     uint64_t token = redlock_fencing_token(outer);
@@ -394,7 +375,6 @@ TEST(kinds, reentry_keeps_token, .rows = 4)
     ck_assert_int_eq(redlock_release(inner), 0);
     ck_assert_int_eq(redlock_release(innermost), 0);
     ck_assert_uint_gt(token_of(take_as(two, "name", kind)), token);
-    close_clients();
 }
 
 /* The number at the masters may be that of an earlier holder, whose late writes must be
@@ -407,7 +387,7 @@ TEST(kinds, inner_hold_in_one_without_token_is_above_earlier_holders, .rows = 4)
     } table[] = {
         {REDLOCK_REENTRANT, 1}, {REDLOCK_FAIR, 1}, {REDLOCK_REENTRANT, 3}, {REDLOCK_WRITE, 3}};
     int kind = table[_i].kind;
-    open_clients(table[_i].masters, NULL);
+    OPEN_CLIENTS(table[_i].masters, NULL);
     redlock_lock *earlier = take_as(one, "name", kind);
     uint64_t token = redlock_fencing_token(earlier);
     ck_assert_int_eq(redlock_release(earlier), 0);
@@ -418,7 +398,6 @@ TEST(kinds, inner_hold_in_one_without_token_is_above_earlier_holders, .rows = 4)
     ck_assert_uint_eq(redlock_fencing_token(outer), 0);
     ck_assert_uint_gt(token_of(take_as(two, "name", kind)), token);
     ck_assert_int_eq(redlock_release(outer), 0);
-    close_clients();
 }
 
 TEST(kinds, one_token_is_above_those_of_all_names)
@@ -426,7 +405,7 @@ TEST(kinds, one_token_is_above_those_of_all_names)
     static const char *const names[] = {"a", "b", "c"};
     redlock_options options = fenced(REDLOCK_PLAIN);
     redlock_lock *lock = NULL;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     uint64_t far = rl_clock_wall_us() + 20 * 1000000, token;
     char text[32];
     snprintf(text, sizeof(text), "%llu", (unsigned long long)far);
@@ -438,12 +417,11 @@ TEST(kinds, one_token_is_above_those_of_all_names)
     ck_assert_int_eq(redlock_release(lock), 0);
     for (int i = 0; i < 3; i++)
         ck_assert_uint_gt(token_of(take(two, names[i])), token);
-    close_clients();
 }
 
 TEST(kinds, reentrant_lock_on_one_master_has_redissons_counter)
 {
-    open_clients(1, NULL);
+    OPEN_CLIENTS(1, NULL);
     set_counter(0, "redisson_lock_token:{name}", "41");
     uint64_t token = token_of(take_as(one, "name", REDLOCK_REENTRANT));
     ck_assert_uint_gt(token, 41);
@@ -453,7 +431,6 @@ TEST(kinds, reentrant_lock_on_one_master_has_redissons_counter)
     ck_assert_int_eq(
         master_do(masters, 0, "INCR", "redisson_lock_token:{name}", (char *)NULL).type, ':');
     ck_assert_uint_gt(token_of(take_as(two, "name", REDLOCK_REENTRANT)), token + 1);
-    close_clients();
 }
 
 /* ---- handles, waiting, many ------------------------------------------------------------- */
@@ -461,7 +438,7 @@ TEST(kinds, reentrant_lock_on_one_master_has_redissons_counter)
 TEST(use, detached_text_has_token)
 {
     char text[REDLOCK_HANDLE_MAX];
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     redlock_lock *lock = take(one, "name"), *again = NULL;
     uint64_t token = redlock_fencing_token(lock);
     ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
@@ -475,7 +452,6 @@ TEST(use, detached_text_has_token)
         having += counter_at(node, COUNTER("name")) == token;
     ck_assert_uint_ge(having, 2);
     ck_assert_int_eq(redlock_release(again), 0);
-    close_clients();
 }
 
 enum { TURNS = 60 };
@@ -509,7 +485,7 @@ static void *contend(void *context)
 TEST(use, waiters_get_tokens_in_order_of_their_holds)
 {
     struct contender contenders[6];
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     highest = 0;
     for (int i = 0; i < 6; i++) {
         contenders[i].client = i % 2 ? one : two;
@@ -519,7 +495,6 @@ TEST(use, waiters_get_tokens_in_order_of_their_holds)
     for (int i = 0; i < 6; i++)
         pthread_join(contenders[i].thread, NULL);
     ck_assert_int_eq(refused_writes, 0);
-    close_clients();
 }
 
 CASE(order, .timeout_s = 60)

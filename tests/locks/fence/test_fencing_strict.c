@@ -134,7 +134,6 @@ TEST(real, token_falls_by_clock_and_not_in_strict_mode, .rows = 5)
     ck_assert_msg(strict ? second > first : second < first, "%llu after %llu",
                   (unsigned long long)second, (unsigned long long)first);
     master_resume(masters, 1);
-    masters_stop(masters);
 }
 
 /* A client that is connected does not look for a while: the script itself sees it. */
@@ -142,7 +141,7 @@ TEST(real, loss_on_live_connection_gives_no_vote)
 {
     uint64_t token = 0;
     start(3, true);
-    redlock *client = open_to(STRICT);
+    CLIENT client = open_to(STRICT);
     uint64_t first = take(client);
     *step_ns = -HOUR_NS;
     lose(0, 0);
@@ -153,8 +152,6 @@ TEST(real, loss_on_live_connection_gives_no_vote)
     ck_assert_int_eq(try_with(client, 2500, &token), REDLOCK_ENOQUORUM);
     ck_assert(certified_at(2) && !certified_at(0) && !certified_at(1));
     ck_assert_uint_gt(first, 0);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 /* What is lost is certified while locks are taken, and none of them fails. */
@@ -179,7 +176,6 @@ TEST(real, minority_that_loses_its_counters_costs_no_lock)
     }
     redlock_close(one);
     redlock_close(two);
-    masters_stop(masters);
 }
 
 /* Masters that were never certified: nobody certifies the first ones but `redlock init`. */
@@ -195,7 +191,6 @@ TEST(real, guarded_masters_vouch_for_one_that_lost_its_counters)
     lose(0, 1);
     ck_assert(wait_until(client_ready(client) == 0 && certified_at(0), 10000));
     redlock_close(client);
-    masters_stop(masters);
 }
 
 /* It asks at once, and not with the next INFO. */
@@ -204,20 +199,18 @@ TEST(real, client_that_looked_first_certifies_when_it_wants_lock)
     redlock_lock *lock = NULL;
     start(3, true);
     lose(0, 0);
-    redlock *client = open_to(STRICT);
+    CLIENT client = open_to(STRICT);
     ck_assert(wait_until(client_ready(client) == 3, 10000));
     ck_assert(!master_has(masters, 0, RL_FENCING_KEY));
     ck_assert_int_eq(client_try(client, "x", 1000, 0, NULL, &lock), 0);
     ck_assert(wait_until((client_ready(client), certified_at(0)), 5000));
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 TEST(real, new_masters_are_certified_by_nobody)
 {
     uint64_t token = 0;
     start(3, false);
-    redlock *client = open_to(STRICT);
+    CLIENT client = open_to(STRICT);
     ck_assert_int_eq(try_with(client, 1500, &token), REDLOCK_ENOQUORUM);
     ck_assert_msg(strstr(client_told(&report), "it was emptied, or is new") != NULL, "%s",
                   client_told(&report));
@@ -227,8 +220,6 @@ TEST(real, new_masters_are_certified_by_nobody)
     redlock_lock *lock = NULL;
     ck_assert_int_eq(client_try(client, "other", 2000, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 static long looks_at(unsigned node)
@@ -245,7 +236,7 @@ TEST(real, master_that_nobody_can_certify_is_looked_at_now_and_then)
 {
     uint64_t token = 0;
     start(2, true);
-    redlock *client = open_to(STRICT);
+    CLIENT client = open_to(STRICT);
     uint64_t first = take(client);
     lose(0, 0);
     ck_assert_int_eq(try_with(client, 1000, &token), REDLOCK_ENOQUORUM);
@@ -261,21 +252,17 @@ TEST(real, master_that_nobody_can_certify_is_looked_at_now_and_then)
     snprintf(id, sizeof(id), "%.16s", loss + strlen("missing "));
     ck_assert_ptr_nonnull(strstr(join(0, "certify", id, above).text, " certified "));
     ck_assert_uint_gt(take(client), first);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 /* An expired counter is one that was lost. */
 TEST(real, counter_that_is_gone_is_no_way_back)
 {
     start(1, true);
-    redlock *client = open_to(STRICT);
+    CLIENT client = open_to(STRICT);
     uint64_t first = take(client);
     *step_ns = -HOUR_NS;
     ck_assert_int_eq(master_do(masters, 0, "DEL", "name:redlock:fence", NULL).number, 1);
     ck_assert_uint_gt(take(client), first);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 /* A counter of one name on one of three masters has a number near the end of all numbers. */
@@ -285,7 +272,7 @@ TEST(real, number_in_one_counter_costs_that_name_on_that_master, .rows = 6)
                                           "99999999999999999999", "-1", "x"};
     uint64_t token = 0, more = 0;
     start(3, true);
-    redlock *client = open_to(STRICT);
+    CLIENT client = open_to(STRICT);
     uint64_t first = take(client);
     master_do(masters, 0, "SET", "name:redlock:fence", numbers[_i], NULL);
     ck_assert_int_eq(try_for(client, "name", 5000, &token), 0);
@@ -303,8 +290,6 @@ TEST(real, number_in_one_counter_costs_that_name_on_that_master, .rows = 6)
     ck_assert_int_eq(client_try(client, "plain", 2000, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     master_resume(masters, 1);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 /* A day, and what the guard's window is: by then a master's clock is past all numbers that it had
@@ -316,7 +301,6 @@ TEST(real, counter_outlives_lock_by_a_day_and_a_window)
     take_anew(STRICT);
     long long left = master_do(masters, 0, "PTTL", "name:redlock:fence", NULL).number;
     ck_assert_msg(left > day_ms && left < day_ms + 60000, "%lld", left);
-    masters_stop(masters);
 }
 
 /* A master tells another loss each time that it is asked. The others are read for it once a second
@@ -327,7 +311,7 @@ TEST(real, losses_without_end_are_no_work_for_others)
     char text[160], server[96];
     uint64_t token = 0;
     start(3, true);
-    redlock *client = open_to("background always\n" STRICT);
+    CLIENT client = open_to("background always\n" STRICT);
     take(client);
     const char *ids = master_do(masters, 0, "GET", RL_FENCING_KEY, NULL).text;
     for (int i = 0; i < 4; i++)
@@ -345,8 +329,6 @@ TEST(real, losses_without_end_are_no_work_for_others)
     long looks = looks_at(1) - before;
     ck_assert_msg(looks <= READINGS * 2, "%ld readings in %d s", looks, SECONDS);
     ck_assert_int_eq(try_with(client, 10000, &token), 0);
-    redlock_close(client);
-    masters_stop(masters);
 }
 
 CASE(real, .timeout_s = 60)

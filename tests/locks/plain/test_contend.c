@@ -28,7 +28,6 @@ static void open_masters(unsigned n)
 static void close_masters(void)
 {
     nothing_is_left(masters);
-    masters_stop(masters);
 }
 
 /* ---- threads of one client -------------------------------------------------------------- */

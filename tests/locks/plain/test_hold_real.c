@@ -26,7 +26,7 @@ static long long pttl(unsigned node)
 TEST(hold_real, extend_lengthens_everywhere)
 {
     redlock_lock *lock = NULL;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 3000, 0, NULL, &lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one); /* a grant that came late is heard */
@@ -37,12 +37,11 @@ TEST(hold_real, extend_lengthens_everywhere)
     for (unsigned i = 0; i < 3; i++)
         ck_assert(wait_until(pttl(i) > 15000, 5000));
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 TEST(hold_real, extend_goes_upwards_only)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     int64_t before = redlock_validity_ms(lock);
@@ -52,25 +51,23 @@ TEST(hold_real, extend_goes_upwards_only)
     ck_assert_int_gt(redlock_validity_ms(lock), before - 1000);
     ck_assert_int_gt(pttl(0), 5000);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 TEST(hold_real, extend_without_ttl_repeats_first)
 {
     redlock_lock *lock = NULL;
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 2000, 0, NULL, &lock), 0);
     ck_assert(wait_until(redlock_validity_ms(lock) < 1500, 5000));
     ck_assert_int_eq(redlock_extend(lock, 0, NULL), 0);
     ck_assert_int_gt(redlock_validity_ms(lock), 1500);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 /* Two grants were a majority, the third has come meanwhile: it is a node like the others. */
 TEST(hold_real, extend_hears_late_grants_first)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     for (int i = 0; i < 30; i++) {
         redlock_lock *lock = client_take(one, "name");
         ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
@@ -79,12 +76,11 @@ TEST(hold_real, extend_hears_late_grants_first)
         ck_assert_int_eq(redlock_release(lock), 0);
         ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
     }
-    close_clients();
 }
 
 TEST(hold_real, extend_finds_lock_lost_on_majority)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one); /* a grant that came late is heard */
@@ -100,13 +96,12 @@ TEST(hold_real, extend_finds_lock_lost_on_majority)
     ck_assert(wait_until((client_ready(one), !master_has(masters, 1, "name")), 5000));
     ck_assert_str_eq(master_do(masters, 2, "GET", "name", NULL).text, "rival");
     ck_assert_uint_eq(client_stats(one).lost, 1);
-    close_clients();
 }
 
 TEST(hold_real, extend_fills_in_minority_but_nothing_foreign)
 {
     char token[200];
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     client_ready(one);
@@ -124,13 +119,12 @@ TEST(hold_real, extend_fills_in_minority_but_nothing_foreign)
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 1, 5000));
     ck_assert_str_eq(master_do(masters, 1, "GET", "name", NULL).text, "rival");
-    close_clients();
 }
 
 TEST(hold_real, lock_that_ran_out_stays_dead)
 {
     redlock_lock *lock = NULL;
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 300, 0, NULL, &lock), 0);
     ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), REDLOCK_EEXPIRED);
@@ -138,13 +132,12 @@ TEST(hold_real, lock_that_ran_out_stays_dead)
     for (unsigned i = 0; i < 3; i++)
         ck_assert_int_lt(pttl(i), 301);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_clients();
 }
 
 /* More releases at once than a connection has room for. */
 TEST(hold_real, close_gives_up_hundreds_of_locks)
 {
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     for (int i = 0; i < 500; i++) {
         char name[16];
         redlock_lock *lock = NULL;
@@ -155,14 +148,13 @@ TEST(hold_real, close_gives_up_hundreds_of_locks)
     one = NULL;
     for (unsigned i = 0; i < 3; i++)
         ck_assert(wait_until(master_do(masters, i, "DBSIZE", NULL).number == 0, 5000));
-    close_clients();
 }
 
 /* Whoever has seen a 0 has stopped: not even in the last fraction of a millisecond may an
  * extension bring the lock back. */
 TEST(hold_real, validity_of_0_is_final)
 {
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     for (int i = 0; i < 50; i++) {
         redlock_lock *lock = NULL;
         /* A busy machine may need longer than such a lease is to take it. */
@@ -175,7 +167,6 @@ TEST(hold_real, validity_of_0_is_final)
         ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
         ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
     }
-    close_clients();
 }
 
 /* The server extended the key, and says so when the old deadline has passed: somebody else
@@ -197,14 +188,13 @@ TEST(hold_real, extension_that_comes_too_late_is_none)
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     redlock_close(client);
-    fake_stop(fake);
 }
 
 /* No majority answers the extension: not extended, but ours while the old deadline lasts. A
  * master that was never asked would count as one that has nothing of it. */
 TEST(hold_real, extend_without_quorum_keeps_validity_left)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     redlock_lock *lock = take_everywhere(masters, one, "name");
     master_kill(masters, 0);
     master_kill(masters, 1);
@@ -214,7 +204,6 @@ TEST(hold_real, extend_without_quorum_keeps_validity_left)
     int code = redlock_release(lock);
     ck_assert_int_eq(code, REDLOCK_EUNCONFIRMED);
     ck_assert(wait_until(!master_has(masters, 2, "name"), 5000));
-    close_clients();
 }
 
 /* ---- detach and attach ------------------------------------------------------------------ */
@@ -223,7 +212,7 @@ TEST(hold_real, detached_lock_goes_on_in_another_client)
 {
     char text[REDLOCK_HANDLE_MAX], token[200];
     redlock_lock *lock, *taken = NULL, *other = NULL;
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     lock = client_take(one, "name");
     snprintf(token, sizeof(token), "%s", redlock_token(lock));
     ck_assert_int_eq(redlock_detach(lock, text, 4), REDLOCK_EINVAL);
@@ -245,14 +234,13 @@ TEST(hold_real, detached_lock_goes_on_in_another_client)
     ck_assert_int_gt(redlock_validity_ms(taken), 15000);
     ck_assert_int_eq(redlock_release(taken), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
-    close_clients();
 }
 
 TEST(hold_real, handles_that_are_not_ours_are_refused)
 {
     char text[REDLOCK_HANDLE_MAX], bad[REDLOCK_HANDLE_MAX + 8];
     redlock_lock *lock = NULL;
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     ck_assert_int_eq(client_try(one, "a {name} %s", 500, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
     size_t len = strlen(text);
@@ -279,7 +267,6 @@ TEST(hold_real, handles_that_are_not_ours_are_refused)
 
     ck_assert(
         wait_until(redlock_attach(two, text, &lock) != 0 || redlock_release(lock) > 0, 5000));
-    close_clients();
 }
 
 TEST(hold_real, handle_has_one_text_only)
@@ -288,7 +275,7 @@ TEST(hold_real, handle_has_one_text_only)
     static const char digits[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     char text[REDLOCK_HANDLE_MAX];
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     for (int i = 0; i < 3; i++) {
         redlock_lock *lock = client_take(one, names[i]);
         ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
@@ -299,26 +286,24 @@ TEST(hold_real, handle_has_one_text_only)
             ck_assert_int_eq(code, *digit == own ? 0 : REDLOCK_EHANDLE);
         }
     }
-    close_clients();
 }
 
 TEST(hold_real, handle_past_its_deadline_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     ck_assert_int_eq(client_try(one, "name", 300, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert_int_eq(redlock_attach(two, text, &lock), REDLOCK_EEXPIRED);
-    close_clients();
 }
 
 TEST(hold_real, handle_of_another_number_of_masters_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock;
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     struct masters *others = masters_start(1, NULL);
     redlock *stranger = client_open(masters_file(others, NULL));
     lock = client_take(one, "name");
@@ -326,7 +311,6 @@ TEST(hold_real, handle_of_another_number_of_masters_is_refused)
     ck_assert_int_eq(redlock_attach(stranger, text, &lock), REDLOCK_EHANDLE);
     redlock_close(stranger);
     masters_stop(others);
-    close_clients();
 }
 
 static char attach_said[512];
@@ -364,7 +348,7 @@ static int attach_at(const char *text, unsigned own, struct masters *others, red
 TEST(hold_real, handle_of_other_masters_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     struct masters *others = masters_start(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
@@ -378,7 +362,6 @@ TEST(hold_real, handle_of_other_masters_is_refused)
     ck_assert_int_eq(attach_at(text, 2, others, &lock), 0);
     ck_assert_str_eq(attach_said, "");
     masters_stop(others);
-    close_clients();
 }
 
 /* No lock of these masters can have such a deadline, whoever wrote it. */
@@ -388,7 +371,7 @@ TEST(hold_real, handle_that_lasts_too_long_is_refused, .rows = 2)
     struct rl_handle handle;
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
-    open_cold_clients(3, "max-ttl 30s\n");
+    OPEN_COLD_CLIENTS(3, "max-ttl 30s\n");
     lock = client_take(one, "name");
     ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
     ck_assert_int_eq(rl_handle_decode(text, &handle), 0);
@@ -400,7 +383,6 @@ TEST(hold_real, handle_that_lasts_too_long_is_refused, .rows = 2)
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
     ck_assert_int_eq(redlock_attach(two, text, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 /* By its lease, also where less than max-ttl is left of it. */
@@ -408,10 +390,10 @@ TEST(hold_real, handle_whose_lease_is_above_max_ttl_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX], list[SUITE_PATH_MAX];
     redlock_lock *lock = NULL, *taken = NULL;
-    open_cold_clients(3, "max-ttl 20s\n");
+    OPEN_COLD_CLIENTS(3, "max-ttl 20s\n");
     redlock *shorter = client_open(masters_file(masters, "max-ttl 5s\n"));
     snprintf(list, sizeof(list), "%s", masters_file(masters, "max-ttl 6s\n"));
-    redlock *same = client_open(list);
+    CLIENT same = client_open(list);
     ck_assert(wait_until(client_ready(same) == 3, 10000));
     ck_assert_int_eq(client_try(one, "name", 6000, 0, NULL, &lock), 0);
     ck_assert(wait_until(redlock_validity_ms(lock) < 4500, 5000));
@@ -420,8 +402,6 @@ TEST(hold_real, handle_whose_lease_is_above_max_ttl_is_refused)
     ck_assert_int_eq(redlock_attach(same, text, &taken), 0);
     ck_assert_int_eq(redlock_release(taken), 0);
     redlock_close(shorter);
-    redlock_close(same);
-    close_clients();
 }
 
 /* What it says is changed: it is of another clock; it is from the future; it lasts for longer
@@ -431,7 +411,7 @@ TEST(hold_real, handle_lasts_no_longer_than_when_it_was_written, .rows = 5)
     struct rl_handle handle;
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
-    open_cold_clients(3, "max-ttl 30s\n");
+    OPEN_COLD_CLIENTS(3, "max-ttl 30s\n");
     lock = client_take(one, "name");
     ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
     ck_assert_int_eq(rl_handle_decode(text, &handle), 0);
@@ -456,14 +436,13 @@ TEST(hold_real, handle_lasts_no_longer_than_when_it_was_written, .rows = 5)
     ck_assert_int_eq(redlock_attach(two, text, &lock), _i < 4 ? REDLOCK_EHANDLE : 0);
     if (_i == 4)
         ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 /* ---- looking, and taking away ----------------------------------------------------------- */
 
 TEST(hold_real, inspect_tells_holder)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     static struct look look;
     ck_assert_int_eq(look_at(&look, two, "name", NULL), 0);
     ck_assert_int_eq(look.all.state, REDLOCK_STATE_FREE);
@@ -488,12 +467,11 @@ TEST(hold_real, inspect_tells_holder)
     master_kill(masters, 1);
     ck_assert_int_eq(look_at(&look, two, "name", NULL), REDLOCK_ENOQUORUM);
     ck_assert_int_eq(look.node[2].state, REDLOCK_STATE_FREE);
-    close_clients();
 }
 
 TEST(hold_real, force_release_frees_lock_of_any_holder)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     redlock_lock *lock = client_take(one, "name");
     ck_assert(wait_until(masters_with(masters, "name") == 3, 5000));
     ck_assert_int_eq(redlock_force_release_n(two, "name", 4, REDLOCK_OFF, NULL), 0);
@@ -507,19 +485,17 @@ TEST(hold_real, force_release_frees_lock_of_any_holder)
         master_do(masters, i, "RPUSH", "name", "not a lock", NULL);
     ck_assert_int_ne(redlock_force_release_n(two, "name", 4, REDLOCK_OFF, &report), 0);
     ck_assert_uint_eq(masters_with(masters, "name"), 3); /* and never other data */
-    close_clients();
 }
 
 TEST(hold_real, close_releases_held_locks)
 {
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     client_take(one, "name");
     client_take(one, "other");
     redlock_close(one);
     one = NULL;
     ck_assert_uint_eq(masters_with(masters, "name"), 0); /* confirmed before it returned */
     ck_assert_uint_eq(masters_with(masters, "other"), 0);
-    close_clients();
 }
 
 CASE(hold_real, .timeout_s = 60)

@@ -44,7 +44,7 @@ static bool is_everywhere(const char *name)
 
 TEST(lazy, leaves_without_another_call, .rows = 2)
 {
-    open_clients(3, _i == 0 ? "background auto\n" : "background always\n");
+    OPEN_CLIENTS(3, _i == 0 ? "background auto\n" : "background always\n");
     redlock_lock *lock = take("name");
     ck_assert(is_everywhere("name"));
     ck_assert_int_eq(redlock_release(lock), 0);
@@ -52,40 +52,36 @@ TEST(lazy, leaves_without_another_call, .rows = 2)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert(wait_until(client_stats(one).pending_releases == 0, 5000));
     ck_assert_uint_eq(client_stats(one).released, 1);
-    close_clients();
 }
 
 TEST(lazy, same_name_is_had_again_at_once)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     for (int i = 0; i < 200; i++)
         ck_assert_int_eq(redlock_release(take("name")), 0);
     redlock_lock *lock = take("name");
     ck_assert(is_everywhere("name"));
     ck_assert_int_gt(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 TEST(lazy, second_release_finds_nothing)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     redlock_lock *lock = take("name");
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_ENOTHELD);
-    close_clients();
 }
 
 TEST(lazy, too_late_is_told)
 {
     redlock_options options = lazily();
     redlock_lock *lock = NULL;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     options.ttl_ms = 500;
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), 0);
     ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_clients();
 }
 
 TEST(lazy, renewed_lock_is_not_lost_by_it)
@@ -93,7 +89,7 @@ TEST(lazy, renewed_lock_is_not_lost_by_it)
     redlock_options options = lazily();
     struct told lost = {.calls = 0};
     redlock_lock *lock = NULL;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     options.ttl_ms = 900;
     options.auto_renew = 1;
     options.on_lost = told_lost;
@@ -103,7 +99,6 @@ TEST(lazy, renewed_lock_is_not_lost_by_it)
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert(!wait_until(lost.calls > 0, 1500));
-    close_clients();
 }
 
 /* ---- an event loop ----------------------------------------------------------------------- */
@@ -112,7 +107,7 @@ TEST(lazy, loop_thread_may_release_and_sends_it_in_its_next_turn, .rows = 2)
 {
     redlock_options options = lazily();
     struct told told = {.calls = 0};
-    open_clients(3, _i == 0 ? NULL : "background never\n");
+    OPEN_CLIENTS(3, _i == 0 ? NULL : "background never\n");
     ck_assert_int_ge(redlock_fd(one), 0);
     ck_assert_int_eq(redlock_try_async_n(one, "name", 4, &options, told_done, &told, NULL), 0);
     ck_assert(turn_until(one, told.calls == 1, 5000));
@@ -120,7 +115,6 @@ TEST(lazy, loop_thread_may_release_and_sends_it_in_its_next_turn, .rows = 2)
     ck_assert_int_eq(redlock_release(told.lock), 0);
     ck_assert_int_le(redlock_timeout_ms(one), 1);
     ck_assert(turn_until(one, masters_with(masters, "name") == 0, 5000));
-    close_clients();
 }
 
 static int released;
@@ -137,7 +131,7 @@ TEST(lazy, release_by_another_thread_wakes_loop)
     redlock_options options = lazily();
     struct told told = {.calls = 0};
     pthread_t thread;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     struct pollfd fd = {.fd = redlock_fd(one), .events = POLLIN};
     ck_assert_int_eq(redlock_try_async_n(one, "name", 4, &options, told_done, &told, NULL), 0);
     ck_assert(turn_until(one, told.calls == 1, 5000));
@@ -151,21 +145,19 @@ TEST(lazy, release_by_another_thread_wakes_loop)
         ck_assert_int_eq(redlock_process(one), 0);
         (void)redlock_timeout_ms(one);
     }
-    close_clients();
 }
 
 /* ---- the end ----------------------------------------------------------------------------- */
 
 TEST(lazy, close_sends_it)
 {
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     redlock_lock *lock = take("name");
     ck_assert(is_everywhere("name"));
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(one);
     one = NULL;
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
-    close_clients();
 }
 
 /* As a program that never closes its client. */
@@ -247,7 +239,7 @@ TEST(lazy, exit_of_child_sends_nothing)
     redlock_options options = lazily();
     struct told told = {.calls = 0};
     int status;
-    open_clients(3, NULL);
+    OPEN_CLIENTS(3, NULL);
     ck_assert_int_ge(redlock_fd(one), 0);
     ck_assert_int_eq(redlock_try_async_n(one, "name", 4, &options, told_done, &told, NULL), 0);
     ck_assert(turn_until(one, told.calls == 1, 5000));
@@ -259,7 +251,6 @@ TEST(lazy, exit_of_child_sends_nothing)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_uint_eq(masters_with(masters, "name"), 3);
     ck_assert(turn_until(one, masters_with(masters, "name") == 0, 5000));
-    close_clients();
 }
 
 /* ---- refused ----------------------------------------------------------------------------- */
@@ -268,13 +259,12 @@ TEST(lazy, needs_somebody_to_send_it)
 {
     redlock_options options = lazily();
     redlock_lock *lock = NULL;
-    open_clients(3, "background never\n");
+    OPEN_CLIENTS(3, "background never\n");
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_EINVAL);
     options.release = 2;
     ck_assert_int_eq(redlock_try(two, "name", &options, &lock), REDLOCK_EINVAL);
     options.release = -1;
     ck_assert_int_eq(redlock_try(two, "name", &options, &lock), REDLOCK_EINVAL);
-    close_clients();
 }
 
 CASE(lazy, .timeout_s = 60)

@@ -52,7 +52,7 @@ static void expect_kept_until_released(redlock_lock *lock, int kind)
 
 TEST(all, key_outlives_validity, .rows = KINDS)
 {
-    open_clients(1, LONG_DELAY);
+    OPEN_CLIENTS(1, LONG_DELAY);
     redlock_lock *lock = take(kinds[_i], 5000);
     ck_assert_int_le(redlock_validity_ms(lock), 5000);
     long long left_ms = master_do(masters, 0, "PTTL", "name", NULL).number;
@@ -65,15 +65,13 @@ TEST(all, key_outlives_validity, .rows = KINDS)
     ck_assert_int_le(left_ms, 29000);
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(!master_has(masters, 0, "name"));
-    close_clients();
 }
 
 TEST(all, expired_lock_is_kept_until_released, .rows = KINDS)
 {
-    open_clients(1, LONG_DELAY);
+    OPEN_CLIENTS(1, LONG_DELAY);
     int excluded = kinds[_i] == REDLOCK_READ ? REDLOCK_WRITE : kinds[_i];
     expect_kept_until_released(take(kinds[_i], 200), excluded);
-    close_clients();
 }
 
 TEST(all, lost_lock_is_kept_until_released)
@@ -81,7 +79,7 @@ TEST(all, lost_lock_is_kept_until_released)
     struct told lost = {0};
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
-    open_clients(3, LONG_DELAY);
+    OPEN_CLIENTS(3, LONG_DELAY);
     options.ttl_ms = 1000;
     options.auto_renew = 1;
     options.max_hold_ms = 300;
@@ -90,29 +88,26 @@ TEST(all, lost_lock_is_kept_until_released)
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), 0);
     ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
     expect_kept_until_released(lock, REDLOCK_PLAIN);
-    close_clients();
 }
 
 /* What a call finds expired that was not watched. */
 TEST(all, lock_that_is_extended_too_late_is_kept_until_released)
 {
-    open_clients(3, LONG_DELAY);
+    OPEN_CLIENTS(3, LONG_DELAY);
     redlock_lock *lock = take(REDLOCK_PLAIN, 200);
     ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
     ck_assert_int_eq(redlock_extend(lock, 0, NULL), REDLOCK_EEXPIRED);
     expect_kept_until_released(lock, REDLOCK_PLAIN);
-    close_clients();
 }
 
 TEST(all, release_ends_it_at_once)
 {
     redlock_lock *other = NULL;
-    open_clients(3, LONG_DELAY);
+    OPEN_CLIENTS(3, LONG_DELAY);
     redlock_lock *lock = take(REDLOCK_PLAIN, 5000);
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_int_eq(try_as(two, REDLOCK_PLAIN, 1000, PATIENT_MS, &other), 0);
     redlock_release(other);
-    close_clients();
 }
 
 static void hold_until_killed(const char *file, int ready)
@@ -148,19 +143,17 @@ TEST(all, killed_holders_lock_is_free_after_delay)
     ck_assert_int_eq(redlock_release(lock), 0);
     redlock_close(client);
     close(ready[0]);
-    masters_stop(masters);
 }
 
 TEST(all, ttl_and_delay_are_at_most_max_ttl)
 {
     redlock_lock *lock = NULL;
-    open_clients(1, "max-ttl 10s\nlock-delay 4s\n");
+    OPEN_CLIENTS(1, "max-ttl 10s\nlock-delay 4s\n");
     ck_assert_int_eq(client_try(one, "name", 6001, 0, NULL, &lock), REDLOCK_EINVAL);
     ck_assert_int_eq(client_try(one, "name", 6000, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_extend(lock, 6001, NULL), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_extend(lock, 6000, NULL), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 /* A text of a lock that lasts longer than this client's keys may. */
@@ -168,7 +161,7 @@ TEST(all, handle_above_max_ttl_less_delay_is_refused)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
-    open_clients(1, "max-ttl 10s\n");
+    OPEN_CLIENTS(1, "max-ttl 10s\n");
     ck_assert_int_eq(client_try(one, "name", 7000, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
     redlock_close(two);
@@ -178,7 +171,6 @@ TEST(all, handle_above_max_ttl_less_delay_is_refused)
     two = client_open(masters_file(masters, "max-ttl 10s\nlock-delay 3s\n"));
     ck_assert_int_eq(redlock_attach(two, text, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 CASE(all, .timeout_s = 120)

@@ -21,7 +21,7 @@ TEST(quorum_real, majority_grants_and_excludes, .rows = SIZES)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL, *other = NULL;
-    open_cold_clients(n, NULL);
+    OPEN_COLD_CLIENTS(n, NULL);
     /* A cold client does not wait for all of them. */
     ck_assert(wait_until(client_ready(one) == n, 10000));
 
@@ -52,14 +52,13 @@ TEST(quorum_real, majority_grants_and_excludes, .rows = SIZES)
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     other = client_take(two, "name");
     ck_assert_int_eq(redlock_release(other), 0);
-    close_clients();
 }
 
 TEST(quorum_real, minority_may_die_and_majority_may_not, .rows = SIZES)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL;
-    open_cold_clients(n, NULL);
+    OPEN_COLD_CLIENTS(n, NULL);
     redlock_release(client_take(one, "warm"));
 
     for (unsigned i = 0; i < n - needed; i++)
@@ -83,7 +82,6 @@ TEST(quorum_real, minority_may_die_and_majority_may_not, .rows = SIZES)
     code = client_try(one, "name", 0, 10000, &report, &lock);
     ck_assert_msg(code == 0, "%d: %s", code, client_told(&report));
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 /* Half the keys are another's: one short of a majority for either. */
@@ -101,14 +99,13 @@ TEST(quorum_real, masters_that_all_refuse_are_not_waited_for)
     ck_assert_int_eq(client_try(one, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
     ck_assert_int_lt(now_ms() - begun, CONNECT_TIMEOUT_MS / 4);
     redlock_close(one);
-    masters_stop(masters);
 }
 
 TEST(quorum_real, lost_round_leaves_no_key_on_any_node, .rows = SIZES)
 {
     unsigned n = sizes[_i], needed = n / 2 + 1;
     redlock_lock *lock = NULL;
-    open_cold_clients(n, NULL);
+    OPEN_COLD_CLIENTS(n, NULL);
     redlock_release(client_take(one, "warm"));
     for (unsigned i = 0; i < n - needed + 1; i++)
         master_do(masters, i, "SET", "name", "rival", NULL);
@@ -120,7 +117,6 @@ TEST(quorum_real, lost_round_leaves_no_key_on_any_node, .rows = SIZES)
     }
     for (unsigned i = 0; i < n - needed + 1; i++)
         ck_assert_str_eq(master_do(masters, i, "GET", "name", NULL).text, "rival");
-    close_clients();
 }
 
 /* ---- what is asked for ------------------------------------------------------------------ */
@@ -150,7 +146,7 @@ TEST(quorum_real, names_are_bytes)
                  {"\0", 1},      {"line\r\nfeed", 10}, {"{braces}:x", 10},
                  {"%s%n%d", 6},  {"\xff\xfe\x80", 3},  {"*2\r\n$1\r\na\r\n", 11},
                  {"quo\"te'", 7}};
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         take_and_give_back(names[i].bytes, names[i].len);
     char *longest = calloc(1, 1 << 20);
@@ -169,14 +165,13 @@ TEST(quorum_real, names_are_bytes)
     ck_assert_int_eq(redlock_inspect_n(one, longest, 1 << 20, NULL, &info), REDLOCK_EINVAL);
     ck_assert_ptr_null(lock);
     free(longest);
-    close_clients();
 }
 
 TEST(quorum_real, ttls_are_checked)
 {
     static const int64_t bad[] = {1, 2, 9, -1, -10000, 5001, INT64_MAX, INT64_MIN};
     redlock_lock *lock = NULL;
-    open_cold_clients(1, "max-ttl 5s\nttl 3s\n");
+    OPEN_COLD_CLIENTS(1, "max-ttl 5s\nttl 3s\n");
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         ck_assert_int_eq(client_try(one, "name", bad[i], 0, NULL, &lock), REDLOCK_EINVAL);
     ck_assert_ptr_null(lock);
@@ -193,13 +188,12 @@ TEST(quorum_real, ttls_are_checked)
     ck_assert_int_gt(redlock_validity_ms(lock), 2000);
     ck_assert_int_le(redlock_validity_ms(lock), 3000 - 30 - 2);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_clients();
 }
 
 TEST(quorum_real, options_are_checked)
 {
     redlock_lock *lock = NULL;
-    open_cold_clients(1, NULL);
+    OPEN_COLD_CLIENTS(1, NULL);
     redlock_options options = REDLOCK_OPTIONS_INIT;
     options.size = 1;
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_EINVAL);
@@ -218,7 +212,6 @@ TEST(quorum_real, options_are_checked)
     redlock_stats stats = {.size = 1};
     ck_assert_int_eq(redlock_get_stats(one, &stats), REDLOCK_EINVAL);
     ck_assert_int_eq(redlock_validity_ms(NULL), 0);
-    close_clients();
 }
 
 /* ---- scripts ---------------------------------------------------------------------------- */
@@ -226,7 +219,7 @@ TEST(quorum_real, options_are_checked)
 TEST(quorum_real, flushed_scripts_are_sent_again)
 {
     redlock_lock *lock;
-    open_cold_clients(3, NULL);
+    OPEN_COLD_CLIENTS(3, NULL);
     for (int round = 0; round < 3; round++) {
         for (unsigned i = 0; i < 3; i++)
             master_do(masters, i, "SCRIPT", "FLUSH", NULL);
@@ -241,14 +234,13 @@ TEST(quorum_real, flushed_scripts_are_sent_again)
         ck_assert_int_eq(redlock_release(lock), 0);
         ck_assert(wait_until((client_ready(one), masters_with(masters, "name") == 0), 5000));
     }
-    close_clients();
 }
 
 TEST(quorum_real, tokens_are_never_used_twice)
 {
     enum { TAKES = 200 };
     static char tokens[TAKES][160];
-    open_cold_clients(1, "client-name here\n");
+    OPEN_COLD_CLIENTS(1, "client-name here\n");
     for (int i = 0; i < TAKES; i++) {
         redlock_lock *lock = client_take(i % 2 ? one : two, "name");
         snprintf(tokens[i], sizeof(tokens[i]), "%s", redlock_token(lock));
@@ -257,7 +249,6 @@ TEST(quorum_real, tokens_are_never_used_twice)
             ck_assert_str_ne(tokens[k], tokens[i]);
     }
     ck_assert_ptr_nonnull(strstr(tokens[0], "here"));
-    close_clients();
 }
 
 CASE(quorum_real, .timeout_s = 120)

@@ -37,7 +37,7 @@ static const unsigned sizes[] = {1, 2, 3, 5};
 TEST(wait, release_wakes_and_nothing_else_is_asked, .rows = 4)
 {
     unsigned n = sizes[_i];
-    open_masters(n);
+    OPEN_MASTERS(n);
     for (int i = 0; i < 5; i++) {
         redlock_stats before = client_stats(two);
         stall_watch();
@@ -52,22 +52,20 @@ TEST(wait, release_wakes_and_nothing_else_is_asked, .rows = 4)
         ck_assert_msg(commands <= (2 + n) * 2 * n || stall_excuses(STALL_MS), "%d",
                       (int)commands);
     }
-    close_all();
 }
 
 TEST(wait, queued_waiter_asks_nothing)
 {
-    open_masters(5);
+    OPEN_MASTERS(5);
     redlock_lock *held = hold_and_wait();
     expect_quiet(two);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, 5000);
-    close_all();
 }
 
 TEST(wait, release_by_force_wakes)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock *three = client_open(masters_file(masters, NULL));
     redlock_lock *held = hold_and_wait();
     waiter_mark(&waiter);
@@ -75,15 +73,14 @@ TEST(wait, release_by_force_wakes)
     waiter_expect_woken(&waiter, 2);
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
     redlock_close(three);
-    close_all();
 }
 
 /* Without waiting for answers; by another client that took it up; by closing the holder's. */
 TEST(wait, release_of_any_sort_wakes, .rows = 3)
 {
     char text[REDLOCK_HANDLE_MAX];
-    open_masters(3);
-    redlock *three = open_third();
+    OPEN_MASTERS(3);
+    CLIENT three = open_third();
     redlock_lock *held = hold_and_wait();
     waiter_mark(&waiter);
     if (_i == 0) {
@@ -97,8 +94,6 @@ TEST(wait, release_of_any_sort_wakes, .rows = 3)
         one = NULL;
     }
     waiter_expect_woken(&waiter, 2);
-    redlock_close(three);
-    close_all();
 }
 
 enum { FEW = 3, TURNS = 1200, SLOW_MS = 900 };
@@ -139,14 +134,12 @@ static int late_turns(redlock *const clients[])
  * masters in every order: none leaves all of them asleep until one looks by itself. */
 TEST(wait, few_waiters_in_turn_are_always_woken)
 {
-    open_masters(3);
-    redlock *three = open_third();
+    OPEN_MASTERS(3);
+    CLIENT three = open_third();
     redlock *const clients[FEW] = {one, two, three};
     int slow = 0;
     bool woken = met_unless_stalled((slow = late_turns(clients)) <= 1, STALL_MS, 2);
     ck_assert_msg(woken, "%d of %d turns came late", slow, FEW * TURNS);
-    redlock_close(three);
-    close_all();
 }
 
 /* ---- not told --------------------------------------------------------------------------- */
@@ -201,36 +194,33 @@ TEST(wait, dead_holders_ttl_is_not_overslept)
  * that tells nobody. */
 TEST(wait, peers_silent_release_is_found_soon)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     set_everywhere("cGVlcidzIHZhbHVlIGlzIGJhc2U2NA==", "20000");
     waiter_start(&waiter, two, "name", 30000);
     pause_ms(300);
     ck_assert(!atomic_load(&waiter.back));
     delete_everywhere();
     waiter_expect_lock(&waiter, 700); /* it asks every 250 ms at least */
-    close_all();
 }
 
 TEST(wait, peers_ttl_is_not_overslept)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     set_everywhere("cGVlcidzIHZhbHVlIGlzIGJhc2U2NA==", "800");
     waiter_start(&waiter, two, "name", 30000);
     waiter_expect_lock(&waiter, 1500);
-    close_all();
 }
 
 /* A lock of ours that somebody else deletes: only a probe can find that. */
 TEST(wait, lock_that_vanishes_is_found_by_probe)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = hold_and_wait();
     delete_everywhere();
     waiter_expect_lock(&waiter, 3000);
     ck_assert_uint_ge(client_stats(two).probes, 1);
     ck_assert_uint_eq(client_stats(two).wakes, 0);
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
-    close_all();
 }
 
 /* Each time the end that it was told of has passed it looks again, and is none the wiser. */
@@ -238,7 +228,7 @@ TEST(wait, renewed_lock_is_waited_for_until_its_release)
 {
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *held = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     options.ttl_ms = 900;
     options.auto_renew = 1;
     ck_assert_int_eq(redlock_try(one, "name", &options, &held), 0);
@@ -250,14 +240,13 @@ TEST(wait, renewed_lock_is_waited_for_until_its_release)
     ck_assert_uint_le(client_stats(two).rounds, most);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, 1000);
-    close_all();
 }
 
 /* ---- how long --------------------------------------------------------------------------- */
 
 TEST(wait, without_wait_nobody_queues)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = take_everywhere(masters, one, "name"), *lock = NULL;
     for (int i = 0; i < 50; i++)
         ck_assert_int_eq(client_try(two, "name", 0, 0, NULL, &lock), REDLOCK_EHELD);
@@ -276,7 +265,6 @@ TEST(wait, without_wait_nobody_queues)
     ck_assert(queue_is(masters, "name", 1));
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, 5000);
-    close_all();
 }
 
 /* A try may be late by so much, and by more where the machine stalled. */
@@ -298,7 +286,7 @@ static int64_t wait_in_vain(int64_t wait_ms)
 TEST(wait, wait_is_never_overrun, .rows = 4)
 {
     static const int64_t waits[] = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377};
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *held = take_everywhere(masters, one, "name");
     for (unsigned i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
         int64_t took = 0;
@@ -309,7 +297,6 @@ TEST(wait, wait_is_never_overrun, .rows = 4)
     ck_assert_uint_eq(client_stats(two).waiting, 0);
     queue_becomes(masters, "name", 0);
     ck_assert_int_eq(redlock_release(held), 0);
-    close_all();
 }
 
 /* It has waited in vain. */
@@ -338,12 +325,11 @@ static int64_t wait_behind(void)
 TEST(wait, wait_in_line_is_never_overrun)
 {
     int64_t took = 0;
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = take_everywhere(masters, one, "name");
     bool in_time = met_unless_stalled((took = wait_behind()) <= 440, REST_MS, TRIES);
     ck_assert_msg(in_time, "%d of 400 ms", (int)took);
     ck_assert_int_eq(redlock_release(held), 0);
-    close_all();
 }
 
 CASE(wait, .timeout_s = 60)

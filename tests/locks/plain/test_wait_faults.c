@@ -55,19 +55,18 @@ static const struct {
 
 TEST(wait_faults, subscribers_killed_while_waiting_come_back_and_queue, .rows = 5)
 {
-    open_masters(5);
+    OPEN_MASTERS(5);
     redlock_lock *held = hold_and_wait();
     for (int i = 0; i < 3; i++) {
         kill_subscribers(some[_i].first, some[_i].count);
         ck_assert(wait_until(all_subscribed(), 10000));
     }
     expect_woken(held);
-    close_all();
 }
 
 TEST(wait_faults, subscribers_killed_around_release_are_no_loss, .rows = 5)
 {
-    open_masters(5);
+    OPEN_MASTERS(5);
     for (int i = 0; i < 6; i++) {
         redlock_lock *held = hold_and_wait();
         if (i % 2 == 0)
@@ -77,13 +76,12 @@ TEST(wait_faults, subscribers_killed_around_release_are_no_loss, .rows = 5)
             kill_subscribers(some[_i].first, some[_i].count);
         waiter_expect_lock(&waiter, SOON_MS);
     }
-    close_all();
 }
 
 /* While nobody waits, a client may not notice: right before the next wait, or long before. */
 TEST(wait_faults, subscribers_killed_between_waits_are_replaced, .rows = 5)
 {
-    open_masters(5);
+    OPEN_MASTERS(5);
     for (int i = 0; i < 4; i++) {
         redlock_lock *held = take_everywhere(masters, one, "name");
         waiter_start(&waiter, two, "name", 30000);
@@ -96,7 +94,6 @@ TEST(wait_faults, subscribers_killed_between_waits_are_replaced, .rows = 5)
         kill_subscribers(some[_i].first, some[_i].count);
         pause_ms(i % 2 ? 0 : 150);
     }
-    close_all();
 }
 
 static atomic_bool killing;
@@ -115,7 +112,7 @@ static void *kill_on(void *argument)
 TEST(wait_faults, subscribers_killed_constantly_stop_nobody)
 {
     pthread_t killer;
-    open_masters(3);
+    OPEN_MASTERS(3);
     atomic_store(&killing, true);
     ck_assert_int_eq(pthread_create(&killer, NULL, kill_on, NULL), 0);
     for (int i = 0; i < 8; i++) {
@@ -127,7 +124,6 @@ TEST(wait_faults, subscribers_killed_constantly_stop_nobody)
     }
     atomic_store(&killing, false);
     pthread_join(killer, NULL);
-    close_all();
 }
 
 /* The subscribers meet a closed door, or one behind which nothing is said; then not any more.
@@ -161,7 +157,6 @@ TEST(wait_faults, without_subscription_it_asks_and_later_listens, .rows = 2)
     queue_becomes(masters, "name", 1);
     expect_woken(held);
     close_all();
-    proxies_stop(proxies, 3);
 }
 
 /* ---- masters ---------------------------------------------------------------------------- */
@@ -171,19 +166,18 @@ static void (*const harms[])(struct masters *masters, unsigned node) = {master_k
 
 TEST(wait_faults, master_that_goes_while_one_waits_is_not_missed, .rows = 2)
 {
-    open_masters(5);
+    OPEN_MASTERS(5);
     redlock_lock *held = hold_and_wait();
     harms[_i](masters, 2);
     expect_woken(held);
     if (masters->node[2].paused)
         master_resume(masters, 2);
-    close_all();
 }
 
 /* Right before the release, or right behind it. */
 TEST(wait_faults, master_that_goes_between_hand_offs_delays_few, .rows = 4)
 {
-    open_masters(5);
+    OPEN_MASTERS(5);
     int delayed = 0;
     for (int i = 0; i < 20; i++) {
         redlock_lock *held = take_everywhere(masters, one, "name");
@@ -202,18 +196,16 @@ TEST(wait_faults, master_that_goes_between_hand_offs_delays_few, .rows = 4)
     ck_assert_int_le(delayed, 3);
     if (masters->node[2].paused)
         master_resume(masters, 2);
-    close_all();
 }
 
 /* Its connections and its queue are gone; the waiter enters the new one by itself. */
 TEST(wait_faults, masters_that_come_back_empty_are_queued_at_again)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = hold_and_wait();
     master_restart(masters, 0, true);
     ck_assert(wait_until(subscribers(0) == 1, 10000));
     expect_woken(held);
-    close_all();
 }
 
 /* ---- rights ----------------------------------------------------------------------------- */

@@ -82,7 +82,6 @@ TEST(wait_idle, deaf_waiter_asks_as_ever)
     ck_assert_int_eq(redlock_release(lock), 0);
     waiter_expect_lock(&waiter, 4500);
     close_all();
-    proxy_stop(proxy);
 }
 
 CASE(wait_idle, .timeout_s = 180)

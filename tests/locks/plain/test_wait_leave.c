@@ -38,7 +38,6 @@ static void close_all(void)
     redlock_close(one);
     redlock_close(two);
     redlock_close(three);
-    masters_stop(masters);
 }
 
 /* ---- asynchronous tries, and a client that only runs when it is told to ----------------- */
@@ -172,7 +171,6 @@ TEST(wait_leave, waiter_that_gives_up_unreachable_leaves_queue)
     queue_becomes(masters, "name", 0);
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
-    proxies_stop(proxies, 3);
 }
 
 /* The other way round: it would be reached, but can't say that it has given up before its
@@ -191,7 +189,6 @@ TEST(wait_leave, waiter_cut_off_leaves_queue_later)
     queue_becomes(masters, "name", 0);
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
-    proxies_stop(proxies, 3);
 }
 
 /* ---- woken, and gone -------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ TEST(shares, nested_holds_are_given_up_in_any_order, .rows = 2)
 {
     static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}};
     redlock_lock *locks[3], *other = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     for (unsigned i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
         for (int k = 0; k < 3; k++)
             locks[k] = everywhere(rw_take_for(one, _i, "owner", 10000 + 5000 * (k % 2)), k + 1);
@@ -36,14 +36,13 @@ TEST(shares, nested_holds_are_given_up_in_any_order, .rows = 2)
         ck_assert_int_eq(redlock_release(write_as(two, "other")), 0);
         everywhere(NULL, 0); /* a minority may still have to hear of it, and refuse the next */
     }
-    close_all();
 }
 
 /* The writer is not among the first sixteen of those that a script looks at at once. */
 TEST(shares, writer_behind_seventeen_reads_of_its_own_is_seen, .rows = 2)
 {
     redlock_lock *reads[17], *other = NULL;
-    open_masters(_i == 0 ? 1 : 3);
+    OPEN_MASTERS(_i == 0 ? 1 : 3);
     redlock_lock *writer = rw_take_for(one, true, "owner", 30000);
     for (int i = 0; i < 17; i++)
         reads[i] = rw_take_for(one, false, "owner", 25000);
@@ -55,14 +54,13 @@ TEST(shares, writer_behind_seventeen_reads_of_its_own_is_seen, .rows = 2)
     ck_assert_int_eq(redlock_release(writer), 0);
     ck_assert_int_eq(try_read(two, "other", MOMENT_MS, &other), 0);
     ck_assert_int_eq(redlock_release(other), 0);
-    close_all();
 }
 
 /* Each reader's lease is its own. */
 TEST(shares, dead_readers_lease_ends_while_others_read_on)
 {
     redlock_lock *lock = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *longer = everywhere(rw_take_for(one, false, "longer", 20000), 1);
     redlock_lock *shorter = everywhere(rw_take_for(two, false, "shorter", 900), 2);
     ck_assert(wait_until(redlock_validity_ms(shorter) == 0, MOMENT_MS));
@@ -71,13 +69,12 @@ TEST(shares, dead_readers_lease_ends_while_others_read_on)
     ck_assert_int_eq(try_write(one, "writer", 0, &lock), REDLOCK_EHELD);
     ck_assert_int_eq(redlock_release(longer), 0);
     ck_assert_int_eq(redlock_release(write_as(two, "writer")), 0);
-    close_all();
 }
 
 TEST(shares, other_kinds_under_name_are_told)
 {
     redlock_lock *lock = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = everywhere(read_as(one, "reader"), 1);
     ck_assert_int_eq(client_try(two, NAME, 0, 30000, NULL, &lock), REDLOCK_EWRONGTYPE);
     ck_assert_int_eq(client_try_as(two, NAME, REDLOCK_REENTRANT, "x", 30000, &lock),
@@ -88,7 +85,6 @@ TEST(shares, other_kinds_under_name_are_told)
     ck_assert_int_eq(try_read(two, "reader", 30000, &lock), REDLOCK_EWRONGTYPE);
     ck_assert_int_eq(try_write(two, "writer", 30000, &lock), REDLOCK_EWRONGTYPE);
     ck_assert_int_eq(redlock_release(held), 0);
-    close_all();
 }
 
 /* ---- from one to the other -------------------------------------------------------------- */
@@ -98,7 +94,7 @@ TEST(shares, other_kinds_under_name_are_told)
 TEST(changes, leftover_on_one_master_makes_no_reader)
 {
     redlock_lock *write = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     master_do(masters, 0, "ZADD", NAME, "99999999999999", "r:2:me:left-over", (char *)NULL);
     master_do(masters, 1, "ZADD", NAME, "99999999999999", "r:5:other:token", (char *)NULL);
     ck_assert_int_eq(try_write(one, "me", 0, &write), REDLOCK_EHELD);
@@ -108,7 +104,6 @@ TEST(changes, leftover_on_one_master_makes_no_reader)
     for (unsigned i = 0; i < 2; i++)
         master_do(masters, i, "DEL", NAME, (char *)NULL);
     ck_assert_int_eq(redlock_release(write_as(one, "me")), 0);
-    close_all();
 }
 
 /* Two masters have lost it, to another reader. The one that has it is no majority, but its
@@ -116,7 +111,7 @@ TEST(changes, leftover_on_one_master_makes_no_reader)
 TEST(changes, upgrade_of_own_lock_is_refused_by_one_master_too)
 {
     redlock_lock *write = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *read = everywhere(read_as(one, "me"), 1);
     for (unsigned i = 0; i < 2; i++) {
         master_do(masters, i, "DEL", NAME, (char *)NULL);
@@ -127,7 +122,6 @@ TEST(changes, upgrade_of_own_lock_is_refused_by_one_master_too)
     (void)redlock_release(read);
     for (unsigned i = 0; i < 2; i++)
         master_do(masters, i, "DEL", NAME, (char *)NULL);
-    close_all();
 }
 
 /* ---- who dies --------------------------------------------------------------------------- */
@@ -147,7 +141,7 @@ static int read_and_die(void *argument)
 
 TEST(killed, reader_that_was_killed_costs_its_lease_and_no_more)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     int64_t begun_ms = now_ms();
     ck_assert_int_eq(child_run(read_and_die, (void *)masters_file(masters, NULL), MOMENT_MS),
                      -2);
@@ -155,7 +149,6 @@ TEST(killed, reader_that_was_killed_costs_its_lease_and_no_more)
     waiter_expect_lock(&waiter, MOMENT_MS);
     ck_assert_int_ge(waiter.back_ms - begun_ms, 1000);
     ck_assert_int_lt(waiter.back_ms - waiter.begun_ms, 1000 + PROBE_MS);
-    close_all();
 }
 
 /* ---- masters that are gone -------------------------------------------------------------- */
@@ -163,7 +156,7 @@ TEST(killed, reader_that_was_killed_costs_its_lease_and_no_more)
 TEST(gone, one_master_may_be_gone, .rows = 2)
 {
     redlock_lock *lock = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     if (_i)
         master_pause(masters, 1);
     else
@@ -180,7 +173,6 @@ TEST(gone, one_master_may_be_gone, .rows = 2)
     waiter_expect_lock(&waiter, 0);
     if (_i)
         master_resume(masters, 1);
-    close_all();
 }
 
 /* A majority still has it, so that the rest is filled in; where the majority has lost it, it is
@@ -188,7 +180,7 @@ TEST(gone, one_master_may_be_gone, .rows = 2)
 TEST(gone, names_lost_by_minority_are_filled_in, .rows = 2)
 {
     redlock_lock *lock = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = everywhere(rw_take_for(one, _i, "owner", 20000), 1);
     ck_assert_int_eq(master_do(masters, 2, "DEL", NAME, NULL).number, 1);
     /* Answers that come after the majority's are read by the next call. */
@@ -202,7 +194,6 @@ TEST(gone, names_lost_by_minority_are_filled_in, .rows = 2)
     ck_assert_int_gt(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_extend(lock, 0, NULL), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
 }
 
 CASE(shares, .timeout_s = 60)

@@ -381,7 +381,6 @@ TEST(model, scripts_agree_with_model_of_readers_and_writers)
         expect_no_dull_life(&world);
     talk_close(&world.talk);
     talk_close(&world.ear);
-    masters_stop(world.masters);
 }
 
 CASE(model, .timeout_s = 60)

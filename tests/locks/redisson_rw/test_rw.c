@@ -24,7 +24,7 @@ TEST(rw, readers_share_and_writer_is_alone)
 TEST(rw, threads_are_owners_where_none_is_named)
 {
     redlock_lock *lock = NULL;
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *mine = write_as(one, NULL), *again = write_as(one, NULL);
     ck_assert_int_eq(try_read(two, NULL, 0, &lock), REDLOCK_EHELD); /* of another client */
     waiter_start_as(&waiter, one, NAME, REDLOCK_READ, NULL, 50);    /* another thread */
@@ -34,13 +34,12 @@ TEST(rw, threads_are_owners_where_none_is_named)
     ck_assert_int_eq(redlock_release(again), 0);
     ck_assert_int_eq(try_read(two, NULL, 0, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
 }
 
 TEST(rw, b25_nested_leases_neither_cut_nor_add_up, .rows = 2)
 {
     bool write = _i;
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *outer = rw_take_for(one, write, "owner", 10000);
     expect_left(9000, 10000);
     redlock_lock *inner = rw_take_for(one, write, "owner", 2000);
@@ -54,14 +53,13 @@ TEST(rw, b25_nested_leases_neither_cut_nor_add_up, .rows = 2)
     ck_assert_int_eq(redlock_release(inner), 0); /* for readers the longest that is left */
     expect_left(10000, write ? 20000 : 12000);
     ck_assert_int_eq(redlock_release(outer), 0);
-    close_all();
 }
 
 TEST(rw, holds_are_given_up_in_any_order, .rows = 2)
 {
     static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}};
     redlock_lock *locks[3], *other = NULL;
-    open_masters(1);
+    OPEN_MASTERS(1);
     for (unsigned i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
         for (int k = 0; k < 3; k++)
             locks[k] = rw_take_for(one, _i, "owner", 10000 + 1000 * k);
@@ -73,13 +71,12 @@ TEST(rw, holds_are_given_up_in_any_order, .rows = 2)
         ck_assert_int_eq(held_by("owner", _i), 0);
         ck_assert_int_eq(redlock_release(write_as(two, "other")), 0);
     }
-    close_all();
 }
 
 /* A reader's lease is its own: who died is not kept alive by those who read on. */
 TEST(rw, dead_readers_lease_ends_while_others_read_on)
 {
-    open_masters(1);
+    OPEN_MASTERS(1);
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *dead = rw_take_for(one, false, "dead", 700);
     redlock_lock *alive = rw_take_for(one, false, "alive", 20000);
@@ -91,13 +88,12 @@ TEST(rw, dead_readers_lease_ends_while_others_read_on)
     ck_assert_int_eq(redlock_release(alive), 0);
     waiter_expect_lock(&waiter, MOMENT_MS);
     ck_assert_int_lt(waiter.back_ms - released_ms, PROBE_MS);
-    close_all();
 }
 
 /* And who has the longest one has the lock for so long, whoever else goes. */
 TEST(rw, long_lease_outlasts_others)
 {
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *longer = rw_take_for(one, false, "longer", 20000);
     redlock_lock *shorter = rw_take_for(two, false, "shorter", 1000);
     ck_assert_int_eq(redlock_release(shorter), 0);
@@ -106,7 +102,6 @@ TEST(rw, long_lease_outlasts_others)
     ck_assert_int_eq(redlock_release(longer), 0);
     expect_left(1, 1000);
     ck_assert_int_eq(redlock_release(shorter), 0);
-    close_all();
 }
 
 /* ---- from one to the other -------------------------------------------------------------- */
@@ -114,7 +109,7 @@ TEST(rw, long_lease_outlasts_others)
 TEST(rw, g82_readers_come_at_once_when_writer_reads_on, .rows = 2)
 {
     redlock_lock *lock = NULL;
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *write = write_as(one, "writer");
     redlock_lock *read = everywhere(read_as(one, "writer"), 2);
     waiter_start_as(&waiter, two, NAME, REDLOCK_READ, "reader", 30000);
@@ -128,14 +123,13 @@ TEST(rw, g82_readers_come_at_once_when_writer_reads_on, .rows = 2)
     ck_assert_int_eq(try_write(two, "other", 0, &lock), REDLOCK_EHELD);
     ck_assert_int_eq(redlock_release(read), 0);
     ck_assert_int_eq(redlock_release(write_as(two, "other")), 0);
-    close_all();
 }
 
 /* Also among others, with a wait that would never end. */
 TEST(rw, g83_reader_that_wants_to_write_is_told_so_at_once, .rows = 2)
 {
     redlock_lock *write = NULL;
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *read = everywhere(read_as(one, NULL), 1);
     for (int others = 0; others < 2; others++) {
         redlock_lock *other = others ? everywhere(read_as(two, NULL), 2) : NULL;
@@ -150,7 +144,6 @@ TEST(rw, g83_reader_that_wants_to_write_is_told_so_at_once, .rows = 2)
     ck_assert_uint_eq(masters_with(masters, MARK), 0); /* nor does it keep others out */
     ck_assert_int_eq(redlock_release(read), 0);
     ck_assert_int_eq(redlock_release(write_as(one, NULL)), 0);
-    close_all();
 }
 
 static redlock_lock_info ask(const char *owner)
@@ -164,7 +157,7 @@ static redlock_lock_info ask(const char *owner)
 TEST(rw, d60_holder_is_told_and_former_holder_is_not)
 {
     char text[REDLOCK_HANDLE_MAX];
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *write = write_as(one, "owner"), *read = read_as(one, "owner");
     ck_assert_uint_eq(ask("owner").own_write, 1);
     ck_assert_uint_eq(ask("owner").own_read, 1);
@@ -181,7 +174,6 @@ TEST(rw, d60_holder_is_told_and_former_holder_is_not)
     ck_assert_uint_eq(ask("owner").own_read, 1);
     ck_assert_int_eq(redlock_release(read), 0);
     ck_assert(!ask("owner").held);
-    close_all();
 }
 
 /* What a thread of Redisson's has that is the same owner is not ours to give up, nor the other
@@ -189,7 +181,7 @@ TEST(rw, d60_holder_is_told_and_former_holder_is_not)
 TEST(rw, peer_that_is_same_owner_keeps_its_own)
 {
     redlock_lock *other = NULL;
-    open_masters(1);
+    OPEN_MASTERS(1);
     rw_peer_takes("owner:write", "write");
     redlock_lock *write = write_as(one, "owner"), *read = read_as(one, "owner");
     ck_assert_int_eq(held_by("owner", true), 2);
@@ -204,7 +196,6 @@ TEST(rw, peer_that_is_same_owner_keeps_its_own)
     ck_assert_int_eq(try_read(two, "other", 0, &other), REDLOCK_EHELD);
     ck_assert_int_eq(redlock_release(write), 0);
     ck_assert_int_eq(redlock_release(write_as(two, "other")), 0);
-    close_all();
 }
 
 /* ---- what others do to it --------------------------------------------------------------- */
@@ -244,7 +235,7 @@ TEST(rw, lock_that_peer_cut_is_lost_at_next_renewal, .rows = 2)
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *lock = NULL;
     atomic_int losses = 0;
-    open_masters(1);
+    OPEN_MASTERS(1);
     options.kind = _i ? REDLOCK_WRITE : REDLOCK_READ;
     options.ttl_ms = 1500;
     options.auto_renew = 1;
@@ -257,7 +248,6 @@ TEST(rw, lock_that_peer_cut_is_lost_at_next_renewal, .rows = 2)
     ck_assert(wait_until(atomic_load(&losses) == 1, MOMENT_MS));
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_all();
 }
 
 TEST(rw, foreign_key_of_that_name_is_left_alone)
@@ -268,7 +258,7 @@ TEST(rw, foreign_key_of_that_name_is_left_alone)
                                           {"HSET", "mode", "fast"},
                                           {"HSET", "mode", "read"}};
     redlock_lock *lock = NULL;
-    open_masters(1);
+    OPEN_MASTERS(1);
     for (unsigned i = 0; i < sizeof(data) / sizeof(data[0]); i++) {
         master_do(masters, 0, data[i][0], NAME, data[i][1], data[i][2], NULL);
         struct reply before = master_do(masters, 0, "DUMP", NAME, NULL);
@@ -279,7 +269,6 @@ TEST(rw, foreign_key_of_that_name_is_left_alone)
         ck_assert_int_eq(master_do(masters, 0, "DBSIZE", NULL).number, 1);
         master_do(masters, 0, "DEL", NAME, NULL);
     }
-    close_all();
 }
 
 CASE(rw, .timeout_s = 60)

@@ -19,7 +19,7 @@ TEST(rw_wait, waiting_writer_keeps_new_readers_out, .rows = 2)
 {
     static struct waiter reader;
     redlock_lock *lock = NULL, *nested = NULL;
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *read = everywhere(read_as(one, "early"), 1);
     waiter_start_as(&waiter, two, NAME, REDLOCK_WRITE, "writer", 30000);
     await_mark(true);
@@ -35,13 +35,12 @@ TEST(rw_wait, waiting_writer_keeps_new_readers_out, .rows = 2)
     ck_assert(!marked());
     waiter_expect_lock(&waiter, 0);
     waiter_expect_lock(&reader, MOMENT_MS);
-    close_all();
 }
 
 TEST(rw_wait, leaving_writer_lets_readers_in_at_once, .rows = 2)
 {
     static struct waiter reader;
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *read = everywhere(read_as(one, "early"), 1);
     waiter_start_as(&waiter, two, NAME, REDLOCK_WRITE, "writer", 700);
     await_mark(true);
@@ -52,7 +51,6 @@ TEST(rw_wait, leaving_writer_lets_readers_in_at_once, .rows = 2)
     ck_assert_int_lt(reader.back_ms - left_ms, PROBE_MS / 2);
     await_mark(false);
     ck_assert_int_eq(redlock_release(read), 0);
-    close_all();
 }
 
 static int wait_to_write(void *argument)
@@ -65,7 +63,7 @@ static int wait_to_write(void *argument)
 
 TEST(rw_wait, g89_mark_of_dead_writer_runs_out, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *read = everywhere(read_as(one, "early"), 1);
     struct child child = child_start(wait_to_write, (void *)masters_file(masters, NULL));
     await_mark(true);
@@ -78,7 +76,6 @@ TEST(rw_wait, g89_mark_of_dead_writer_runs_out, .rows = 2)
     ck_assert_int_lt(waiter.back_ms - killed_ms, RL_WRITER_WAITING_MS + 2 * PROBE_MS);
     await_mark(false);
     ck_assert_int_eq(redlock_release(read), 0);
-    close_all();
 }
 
 /* ---- waking ----------------------------------------------------------------------------- */
@@ -88,7 +85,7 @@ TEST(rw_wait, e67_writers_release_lets_all_readers_in)
 {
     static struct waiter readers[READERS];
     redlock *clients[READERS / 2];
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *write = write_as(one, NULL);
     for (int i = 0; i < READERS; i++) {
         if (i < READERS / 2)
@@ -107,7 +104,6 @@ TEST(rw_wait, e67_writers_release_lets_all_readers_in)
     }
     for (int i = 0; i < READERS / 2; i++)
         redlock_close(clients[i]);
-    close_all();
 }
 
 /* Its lease ran out, and another has the lock by now: that one keeps it, and nobody is woken.
@@ -115,7 +111,7 @@ TEST(rw_wait, e67_writers_release_lets_all_readers_in)
 TEST(rw_wait, g90_release_by_former_holder_wakes_nobody, .rows = 2)
 {
     bool write = _i;
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *lost = rw_take_for(one, write, "lost", 10000);
     waiter_start_as(&waiter, two, NAME, REDLOCK_WRITE, "waits", 30000);
     await_listeners(1);
@@ -132,7 +128,6 @@ TEST(rw_wait, g90_release_by_former_holder_wakes_nobody, .rows = 2)
     ck_assert_uint_eq(client_stats(two).wakes, before + 1);
     master_do(masters, 0, "DEL", NAME, NULL);
     waiter_expect_lock(&waiter, MOMENT_MS);
-    close_all();
 }
 
 CASE(rw_wait, .timeout_s = 60)

@@ -15,7 +15,7 @@
 TEST(in_use, d58_lock_taken_three_times_is_free_after_three_releases, .rows = 2)
 {
     redlock_lock *lock[3];
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     for (int i = 0; i < 3; i++) {
         lock[i] = take(one, NULL);
         count_becomes(i + 1);
@@ -27,13 +27,12 @@ TEST(in_use, d58_lock_taken_three_times_is_free_after_three_releases, .rows = 2)
         count_becomes(i);
     }
     ck_assert_int_eq(try_once(two, NULL), 0);
-    close_all();
 }
 
 TEST(in_use, holds_end_in_any_order, .rows = 2)
 {
     static const int orders[][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {1, 2, 0}, {0, 2, 1}};
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     for (size_t k = 0; k < sizeof(orders) / sizeof(orders[0]); k++) {
         redlock_lock *lock[3];
         for (int i = 0; i < 3; i++)
@@ -45,12 +44,11 @@ TEST(in_use, holds_end_in_any_order, .rows = 2)
         }
         count_becomes(0);
     }
-    close_all();
 }
 
 TEST(in_use, c55_second_release_of_hold_takes_no_other, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
     ck_assert_int_eq(redlock_release(inner), 0);
     ck_assert_int_eq(redlock_release(inner), REDLOCK_ENOTHELD);
@@ -58,7 +56,6 @@ TEST(in_use, c55_second_release_of_hold_takes_no_other, .rows = 2)
     ck_assert_int_gt(redlock_validity_ms(outer), 0);
     ck_assert_int_eq(try_once(two, NULL), REDLOCK_EHELD);
     ck_assert_int_eq(redlock_release(outer), 0);
-    close_all();
 }
 
 /* A server that answers too late has taken the lock all the same: it is told to give it back,
@@ -69,7 +66,7 @@ TEST(in_use, grant_that_comes_too_late_is_not_counted, .rows = 2)
     redlock_lock *lock = NULL;
     options.kind = REDLOCK_REENTRANT;
     options.ttl_ms = 400;
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     for (unsigned i = 0; i < masters->n; i++)
         master_pause(masters, i);
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOQUORUM);
@@ -83,14 +80,13 @@ TEST(in_use, grant_that_comes_too_late_is_not_counted, .rows = 2)
     ck_assert_int_eq(redlock_release(inner), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     count_becomes(0);
-    close_all();
 }
 
 /* ---- leases ----------------------------------------------------------------------------- */
 
 TEST(in_use, b25_nested_lease_never_shortens_nor_adds_up, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 10000);
     count_becomes(1);
     redlock_lock *shorter = take_for(one, NULL, 1000);
@@ -112,12 +108,11 @@ TEST(in_use, b25_nested_lease_never_shortens_nor_adds_up, .rows = 2)
     count_becomes(1);
     ck_assert_int_gt(least_left_ms(), 15000);
     ck_assert_int_eq(redlock_release(outer), 0);
-    close_all();
 }
 
 TEST(in_use, each_hold_is_extended_by_itself, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 3000), *inner = take_for(one, NULL, 3000);
     count_becomes(2);
     client_ready(one); /* a grant that came late is heard */
@@ -127,12 +122,11 @@ TEST(in_use, each_hold_is_extended_by_itself, .rows = 2)
     ck_assert(wait_until(least_left_ms() > 15000, 5000));
     ck_assert_int_eq(redlock_release(outer), 0);
     ck_assert_int_eq(redlock_release(inner), 0);
-    close_all();
 }
 
 TEST(in_use, d61_lease_that_ends_two_deep_ends_both, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 1200), *inner = take_for(one, NULL, 1500);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     ck_assert_int_eq(redlock_validity_ms(outer), 0);
@@ -146,13 +140,12 @@ TEST(in_use, d61_lease_that_ends_two_deep_ends_both, .rows = 2)
     ck_assert_int_gt(redlock_validity_ms(again), 0);
     ck_assert_int_eq(try_once(two, NULL), REDLOCK_EHELD);
     ck_assert_int_eq(redlock_release(again), 0);
-    close_all();
 }
 
 /* The inner one keeps the keys alive, and its count goes when both are given back. */
 TEST(in_use, outer_hold_that_ran_out_leaves_nothing_behind, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take_for(one, NULL, 1200), *inner = take(one, NULL);
     count_becomes(2);
     ck_assert(wait_until(redlock_validity_ms(outer) == 0, 5000));
@@ -162,7 +155,6 @@ TEST(in_use, outer_hold_that_ran_out_leaves_nothing_behind, .rows = 2)
     ck_assert_int_eq(try_once(two, NULL), REDLOCK_EHELD);
     ck_assert_int_eq(redlock_release(inner), 0);
     count_becomes(0);
-    close_all();
 }
 
 /* ---- names and scripts ------------------------------------------------------------------ */
@@ -201,19 +193,18 @@ TEST(in_use, i101_names_are_bytes, .rows = 2)
         {"}", 1},           {"a:b:c", 5},    {"nul\0within", 10},    {"\0", 1},
         {"new\r\nline", 9}, {"\xff\xfe", 2}, {":redlock:x", 10}, {"'\"\\", 3},
     };
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         take_and_release(names[i].bytes, names[i].len);
     memset(longest, 'n', sizeof(longest));
     take_and_release(longest, sizeof(longest));
-    close_all();
 }
 
 /* A master that had to be told a script again may be late, and then it is one grant fewer. */
 TEST(in_use, i102_scripts_that_were_flushed_are_sent_again, .rows = 2)
 {
     redlock_lock *lock[3];
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     for (int turn = 0; turn < 10; turn++) {
         for (unsigned i = 0; i < masters->n; i++)
             master_do(masters, i, "SCRIPT", "FLUSH", NULL);
@@ -233,7 +224,6 @@ TEST(in_use, i102_scripts_that_were_flushed_are_sent_again, .rows = 2)
         }
     }
     count_becomes(0);
-    close_all();
 }
 
 CASE(in_use, .timeout_s = 60)

@@ -24,7 +24,7 @@ static redlock_lock *take_renewed(redlock *client, int64_t ttl_ms, struct told *
 TEST(lost, nested_holds_are_renewed_until_last_is_released, .rows = 2)
 {
     struct told lost[2] = {{.calls = 0}, {.calls = 0}};
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take_renewed(one, 1500, &lost[0]);
     redlock_lock *inner = take_renewed(one, 1200, &lost[1]);
     uint64_t extended = client_stats(one).extended;
@@ -39,13 +39,12 @@ TEST(lost, nested_holds_are_renewed_until_last_is_released, .rows = 2)
     ck_assert_int_eq(redlock_release(outer), 0);
     count_becomes(0);
     ck_assert_int_eq(lost[0].calls + lost[1].calls, 0);
-    close_all();
 }
 
 TEST(lost, b37_lost_lock_is_taken_anew_by_same_thread, .rows = 2)
 {
     struct told lost[2] = {{.calls = 0}, {.calls = 0}};
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take_renewed(one, 1200, &lost[0]);
     count_becomes(1);
     for (unsigned i = 0; i < masters->n; i++)
@@ -63,13 +62,12 @@ TEST(lost, b37_lost_lock_is_taken_anew_by_same_thread, .rows = 2)
     ck_assert_int_eq(redlock_release(again), 0);
     ck_assert_int_eq(lost[0].calls, 1);
     ck_assert_int_eq(lost[1].calls, 0);
-    close_all();
 }
 
 /* Somebody else has it, and the stale tokens of ours say nothing. */
 TEST(lost, hold_whose_lock_is_anothers_is_lost, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *lost = take(one, NULL);
     count_becomes(1);
     client_ready(one);
@@ -86,7 +84,6 @@ TEST(lost, hold_whose_lock_is_anothers_is_lost, .rows = 2)
         ck_assert_int_eq(master_do(masters, i, "DEL", "name", NULL).number, 1);
         master_do(masters, i, "DEL", "name:redlock:holds", NULL);
     }
-    close_all();
 }
 
 /* ---- releases --------------------------------------------------------------------------- */
@@ -95,7 +92,7 @@ TEST(lost, hold_whose_lock_is_anothers_is_lost, .rows = 2)
  */
 TEST(lost, c50_release_that_nobody_answered_leaves_no_hold, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *lock = take_for(one, NULL, 5000);
     count_becomes(1);
     for (unsigned i = 0; i < masters->n; i++)
@@ -111,12 +108,11 @@ TEST(lost, c50_release_that_nobody_answered_leaves_no_hold, .rows = 2)
     ck_assert_int_eq(try_once(two, NULL), REDLOCK_EHELD);
     ck_assert_int_eq(redlock_release(lock), 0);
     count_becomes(0);
-    close_all();
 }
 
 TEST(lost, c51_release_waits_for_no_silent_master)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
     count_becomes(2);
     client_ready(one);
@@ -128,7 +124,6 @@ TEST(lost, c51_release_waits_for_no_silent_master)
     ck_assert_int_eq(try_once(two, NULL), 0);
     master_resume(masters, 1);
     ck_assert(wait_until((client_ready(one), count_at(1) == 0), 10000));
-    close_all();
 }
 
 CASE(lost, .timeout_s = 60)

@@ -70,7 +70,7 @@ TEST(owners, d59_threads_clients_and_processes_are_owners_of_their_own, .rows = 
     char owner[5][256];
     pthread_t thread;
     int fd[2];
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     note_owner(one, owner[0]);
     ck_assert_int_eq(pthread_create(&thread, NULL, note_in_thread, owner[1]), 0);
     pthread_join(thread, NULL);
@@ -89,7 +89,6 @@ TEST(owners, d59_threads_clients_and_processes_are_owners_of_their_own, .rows = 
     ck_assert(strncmp(owner[0], owner[2], 36) != 0);
     note_owner(one, owner[4]);
     ck_assert_str_eq(owner[4], owner[0]);
-    close_all();
 }
 
 static void *refused_in_thread(void *client)
@@ -101,7 +100,7 @@ static void *refused_in_thread(void *client)
 TEST(owners, another_thread_is_refused, .rows = 2)
 {
     pthread_t thread;
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *lock = take(one, NULL);
     ck_assert_int_eq(pthread_create(&thread, NULL, refused_in_thread, one), 0);
     pthread_join(thread, NULL);
@@ -109,7 +108,6 @@ TEST(owners, another_thread_is_refused, .rows = 2)
     ck_assert_int_eq(try_once(one, "somebody"), REDLOCK_EHELD);
     ck_assert_int_eq(try_once(one, NULL), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
 }
 
 static void *release_in_thread(void *lock)
@@ -122,20 +120,19 @@ static void *release_in_thread(void *lock)
 TEST(owners, hold_is_released_by_any_owner_of_its_handle, .rows = 2)
 {
     pthread_t thread;
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
     ck_assert_int_eq(pthread_create(&thread, NULL, release_in_thread, inner), 0);
     pthread_join(thread, NULL);
     count_becomes(1);
     ck_assert_int_eq(pthread_create(&thread, NULL, release_in_thread, outer), 0);
     pthread_join(thread, NULL);
-    close_all();
 }
 
 /* A job that goes from one process to another: the second takes it before the first lets go. */
 TEST(owners, d59_named_owner_is_one_across_processes, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *first = take(one, "job 7%s");
     count_becomes(1);
     ck_assert_str_eq(owner_there(), "job 7%s");
@@ -147,7 +144,6 @@ TEST(owners, d59_named_owner_is_one_across_processes, .rows = 2)
     ck_assert_int_eq(try_once(one, NULL), REDLOCK_EHELD);
     ck_assert_int_gt(redlock_validity_ms(second), 0);
     ck_assert_int_eq(redlock_release(second), 0);
-    close_all();
 }
 
 TEST(owners, owner_that_cannot_be_is_refused)
@@ -156,7 +152,7 @@ TEST(owners, owner_that_cannot_be_is_refused)
     redlock_lock *lock = NULL;
     memset(longest, 'o', sizeof(longest));
     longest[129] = '\0';
-    open_masters(1);
+    OPEN_MASTERS(1);
     ck_assert_int_eq(client_try_as(one, "name", REDLOCK_REENTRANT, "", 0, &lock),
                      REDLOCK_EINVAL);
     ck_assert_int_eq(client_try_as(one, "name", REDLOCK_REENTRANT, "mode", 0, &lock),
@@ -165,7 +161,6 @@ TEST(owners, owner_that_cannot_be_is_refused)
                      REDLOCK_EINVAL);
     longest[128] = '\0';
     ck_assert_int_eq(try_once(one, longest), 0);
-    close_all();
 }
 
 /* ---- waiting ---------------------------------------------------------------------------- */
@@ -174,7 +169,7 @@ TEST(owners, owner_that_cannot_be_is_refused)
 TEST(owners, nested_try_does_not_queue_behind_waiters, .rows = 2)
 {
     struct waiter threads[3];
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = NULL;
     count_becomes(1);
     for (int i = 0; i < 3; i++)
@@ -186,7 +181,6 @@ TEST(owners, nested_try_does_not_queue_behind_waiters, .rows = 2)
     ck_assert_int_eq(redlock_release(outer), 0);
     for (int i = 0; i < 3; i++)
         waiter_expect_lock(&threads[i], 20000);
-    close_all();
 }
 
 /* What it had before has run out: it waits as others do. */
@@ -195,7 +189,7 @@ TEST(owners, owner_of_expired_lock_queues)
     enum { TTL_MS = 300 };
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock_lock *expired = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     options.kind = REDLOCK_REENTRANT;
     options.owner = "me";
     options.ttl_ms = TTL_MS;
@@ -208,7 +202,6 @@ TEST(owners, owner_of_expired_lock_queues)
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, 10000);
     ck_assert_int_eq(redlock_release(expired), REDLOCK_EEXPIRED);
-    close_all();
 }
 
 /* A nested try is not queued where it is refused for a moment: one master has another's key,
@@ -220,7 +213,7 @@ TEST(owners, refused_nested_try_does_not_queue_either)
     redlock_lock *outer = NULL, *inner = NULL;
     char silent[16];
     snprintf(silent, sizeof(silent), "%d", SILENT_MS);
-    open_masters(3);
+    OPEN_MASTERS(3);
     master_do(masters, 2, "HSET", "name", "other", "1", NULL);
     master_do(masters, 2, "PEXPIRE", "name", "60000", NULL);
     ck_assert_int_eq(client_try_as(one, "name", REDLOCK_REENTRANT, "outer", 0, &outer), 0);
@@ -236,13 +229,12 @@ TEST(owners, refused_nested_try_does_not_queue_either)
     master_do(masters, 2, "DEL", "name", NULL);
     ck_assert_int_eq(redlock_release(outer), 0);
     waiter_expect_lock(&waiter, 10000);
-    close_all();
 }
 
 /* Not while a hold is left. */
 TEST(owners, only_last_release_lets_others_in, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
     count_becomes(2);
     waiter_start_as(&waiter, two, "name", REDLOCK_REENTRANT, NULL, 30000);
@@ -251,14 +243,13 @@ TEST(owners, only_last_release_lets_others_in, .rows = 2)
     ck_assert(!waiter_is_back(&waiter, 300));
     ck_assert_int_eq(redlock_release(inner), 0);
     waiter_expect_lock(&waiter, 10000);
-    close_all();
 }
 
 /* Those who wait under one name follow each other in at once. */
 TEST(owners, waiters_of_one_owner_have_it_together, .rows = 2)
 {
     struct waiter threads[3];
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *held = take(two, NULL);
     count_becomes(1);
     for (int i = 0; i < 3; i++)
@@ -273,13 +264,12 @@ TEST(owners, waiters_of_one_owner_have_it_together, .rows = 2)
         ck_assert_int_gt(redlock_validity_ms(threads[i].lock), 0);
         ck_assert_int_eq(redlock_release(threads[i].lock), 0);
     }
-    close_all();
 }
 
 /* And the holds that were there, nested or not, are lost. */
 TEST(owners, c56_forced_release_wakes_waiters, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
     count_becomes(2);
     client_ready(one);
@@ -292,7 +282,6 @@ TEST(owners, c56_forced_release_wakes_waiters, .rows = 2)
     ck_assert_int_eq(redlock_release(inner), REDLOCK_EEXPIRED);
     ck_assert_int_gt(redlock_validity_ms(waiter.lock), 0);
     waiter_expect_lock(&waiter, 10000);
-    close_all();
 }
 
 /* ---- an event loop ---------------------------------------------------------------------- */
@@ -312,7 +301,7 @@ TEST(owners, loops_thread_is_one_owner_and_its_coroutines_are_named, .rows = 2)
     struct told outer = {.calls = 0}, inner = {.calls = 0}, named = {.calls = 0};
     struct told released = {.calls = 0};
     char owner[16] = "coroutine 1";
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     ck_assert_int_ge(redlock_fd(one), 0);
     try_in_loop(NULL, 0, &outer);
     try_in_loop(NULL, 0, &inner);
@@ -332,7 +321,6 @@ TEST(owners, loops_thread_is_one_owner_and_its_coroutines_are_named, .rows = 2)
     ck_assert_int_eq(redlock_release_async(named.lock, told_done, &released), 0);
     ck_assert(turn_until(one, released.calls == 3, 5000));
     ck_assert(turn_until(one, masters_with(masters, "name") == 0, 5000));
-    close_all();
 }
 
 /* ---- however many ----------------------------------------------------------------------- */
@@ -377,7 +365,7 @@ TEST(many, refusal_costs_same_beside_many_locks)
     static char prefixes[HOLDERS][8];
     pthread_t threads[HOLDERS];
     void *failed;
-    open_clients(1, "max-ttl 10m\n");
+    OPEN_CLIENTS(1, "max-ttl 10m\n");
     ck_assert_ptr_nonnull(take_for(one, "a", 600000));
     double few = cost_of_a_round();
     for (int i = 0; i < HOLDERS; i++) {
@@ -391,7 +379,6 @@ TEST(many, refusal_costs_same_beside_many_locks)
     double many = cost_of_a_round();
     ck_assert_msg(many < (double)DEARER * few, "%.0f us beside none, %.0f us beside %d", few,
                   many, HOLDERS * HELD_EACH);
-    close_clients();
 }
 
 CASE(owners, .timeout_s = 60)

@@ -16,7 +16,7 @@ TEST(peers, detached_hold_keeps_its_owner, .rows = 2)
 {
     char text[REDLOCK_HANDLE_MAX], shown[REDLOCK_HANDLE_MAX], owner[256];
     redlock_lock *again = NULL;
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take(one, NULL), *inner = take(one, NULL);
     count_becomes(2);
     snprintf(owner, sizeof(owner), "%s", owner_there());
@@ -32,7 +32,6 @@ TEST(peers, detached_hold_keeps_its_owner, .rows = 2)
                      REDLOCK_EHELD); /* to have its handle is not to be it */
     ck_assert_int_eq(try_once(one, NULL), 0);
     ck_assert_int_eq(redlock_release(again), 0);
-    close_all();
 }
 
 /* As whatever it was taken; and while it is held there, nobody else has it. */
@@ -40,7 +39,7 @@ TEST(peers, holds_of_every_kind_are_handed_on, .rows = 2)
 {
     static const int kinds[] = {REDLOCK_REENTRANT, REDLOCK_READ, REDLOCK_WRITE, REDLOCK_FAIR};
     char text[REDLOCK_HANDLE_MAX];
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     for (unsigned k = 0; k < (masters->n == 1 ? 4 : 3); k++) {
         redlock_lock *other = NULL;
         redlock_lock *lock = client_take_as(one, "name", kinds[k], "job");
@@ -53,7 +52,6 @@ TEST(peers, holds_of_every_kind_are_handed_on, .rows = 2)
         ck_assert_int_eq(redlock_release(lock), 0);
         ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     }
-    close_all();
 }
 
 static int attach_in_child(void *argument)
@@ -73,14 +71,13 @@ static int attach_in_child(void *argument)
 TEST(peers, another_process_takes_detached_hold_up, .rows = 2)
 {
     char text[REDLOCK_HANDLE_MAX];
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *outer = take(one, "job"), *inner = take(one, "job");
     count_becomes(2);
     ck_assert_int_eq(redlock_detach(inner, text, sizeof(text)), 0);
     ck_assert_int_eq(child_run(attach_in_child, text, 20000), 0);
     count_becomes(1);
     ck_assert_int_eq(redlock_release(outer), 0);
-    close_all();
 }
 
 /* ---- Redisson, and what else stands there ----------------------------------------------- */
@@ -122,7 +119,7 @@ static bool peer_unlock(unsigned node, const char *owner)
 
 TEST(peers, redisson_excludes_us_and_we_exclude_redisson, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     for (unsigned i = 0; i < masters->n; i++)
         ck_assert(peer_lock(i, PEER));
     ck_assert_int_eq(try_once(one, NULL), REDLOCK_EHELD);
@@ -142,13 +139,12 @@ TEST(peers, redisson_excludes_us_and_we_exclude_redisson, .rows = 2)
     ck_assert_int_eq(redlock_release(lock), 0);
     count_becomes(0);
     ck_assert(peer_lock(0, PEER) && peer_unlock(0, PEER));
-    close_all();
 }
 
 /* A minority of RedissonRedLock's is no obstacle, as ours is none to it. */
 TEST(peers, minority_of_redissons_does_not_exclude)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     ck_assert(peer_lock(1, PEER));
     redlock_lock *lock = take(one, NULL);
     ck_assert(wait_until(count_at(0) == 1 && count_at(2) == 1, 5000));
@@ -156,13 +152,12 @@ TEST(peers, minority_of_redissons_does_not_exclude)
     ck_assert(!peer_lock(2, "22222222-2222-3333-4444-555555555555:7"));
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert(peer_unlock(1, PEER));
-    close_all();
 }
 
 /* By the same name it is one owner: what each has added is what it takes away. */
 TEST(peers, one_owner_in_both_worlds_counts_both, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     for (unsigned i = 0; i < masters->n; i++)
         ck_assert(peer_lock(i, PEER));
     redlock_lock *lock = take(one, PEER);
@@ -179,13 +174,12 @@ TEST(peers, one_owner_in_both_worlds_counts_both, .rows = 2)
         ck_assert(wait_until(count_at(i) == 1, 5000));
         ck_assert(peer_unlock(i, PEER));
     }
-    close_all();
 }
 
 /* The keys of its tokens tell: they end with the lease that it was given. */
 TEST(peers, hold_whose_lock_peer_shortened_is_not_extended, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *lock = take_for(one, PEER, 20000);
     count_becomes(1);
     for (unsigned i = 0; i < masters->n; i++)
@@ -198,13 +192,12 @@ TEST(peers, hold_whose_lock_peer_shortened_is_not_extended, .rows = 2)
         ck_assert_int_le(master_do(masters, i, "PTTL", "name", NULL).number, 15000);
         master_do(masters, i, "DEL", "name", "name:redlock:holds", NULL);
     }
-    close_all();
 }
 
 /* A longer one does no harm. */
 TEST(peers, hold_whose_lock_peer_made_longer_is_extended, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *lock = take_for(one, PEER, 20000);
     count_becomes(1);
     for (unsigned i = 0; i < masters->n; i++)
@@ -216,7 +209,6 @@ TEST(peers, hold_whose_lock_peer_made_longer_is_extended, .rows = 2)
         ck_assert(wait_until(count_at(i) == 1, 5000));
         ck_assert(peer_unlock(i, PEER));
     }
-    close_all();
 }
 
 /* Said at once, however long one would wait, and left as it is. */
@@ -237,7 +229,7 @@ TEST(peers, key_that_is_no_reentrant_lock_is_left_alone, .rows = 2)
     options.wait_ms = -1;
     options.owner = "me";
     options.report = &report;
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     for (size_t k = 0; k < sizeof(there) / sizeof(there[0]); k++) {
         const char *const *word = there[k];
         struct reply before = {.type = 0};
@@ -254,7 +246,6 @@ TEST(peers, key_that_is_no_reentrant_lock_is_left_alone, .rows = 2)
             ck_assert_int_eq(master_do(masters, i, "DEL", "name", NULL).number, 1);
         }
     }
-    close_all();
 }
 
 CASE(peers, .timeout_s = 60)

@@ -36,7 +36,7 @@ static void expect_told(struct waiter *who)
 
 TEST(wait_channel, release_wakes_waiters, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     for (int i = 0; i < 5; i++) {
         redlock_lock *held = hold("name");
         wait_for("name");
@@ -47,13 +47,12 @@ TEST(wait_channel, release_wakes_waiters, .rows = 2)
         expect_told(&waiter);
         listeners_become(CHANNEL_OF("name"), 0);
     }
-    close_all();
 }
 
 /* Whatever it is, and whatever was said before: as the lock is not free, it waits on, */
 TEST(wait_channel, any_message_is_hint_and_no_more, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     peer_takes("name");
     wait_for("name");
     listeners_become(CHANNEL_OF("name"), 1);
@@ -71,32 +70,29 @@ TEST(wait_channel, any_message_is_hint_and_no_more, .rows = 2)
     waiter_mark(&waiter);
     peer_gives_back("name", "0");
     expect_told(&waiter);
-    close_all();
 }
 
 TEST(wait_channel, listening_waiter_asks_nothing)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = hold("name");
     wait_for("name");
     listeners_become(CHANNEL_OF("name"), 1);
     expect_quiet(two);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, 5000);
-    close_all();
 }
 
 /* Its messages and its silence: after a second it looks by itself. */
 TEST(wait_channel, silent_release_is_found, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     peer_takes("name");
     wait_for("name");
     listeners_become(CHANNEL_OF("name"), 1);
     client_is_quiet(two);
     peer_gives_back("name", NULL);
     waiter_expect_lock(&waiter, 5 * PROBE_MS);
-    close_all();
 }
 
 /* The lock goes without a word while the wish to listen is under way: nothing waits for what
@@ -117,7 +113,6 @@ TEST(wait_channel, release_before_it_listens_is_found_at_once)
     ck_assert_int_lt(waiter.back_ms - gone_ms, PROBE_MS / 2);
     waiter_expect_lock(&waiter, 1000);
     close_all();
-    proxy_stop(proxy);
 }
 
 /* ---- who listens ------------------------------------------------------------------------ */
@@ -125,7 +120,7 @@ TEST(wait_channel, release_before_it_listens_is_found_at_once)
 TEST(wait_channel, readers_and_writers_of_name_share_channel)
 {
     struct waiter reader;
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = client_take_as(one, "name", REDLOCK_WRITE, NULL);
     waiter_start_as(&reader, two, "name", REDLOCK_READ, NULL, WAIT_MS);
     listeners_become("redisson_rwlock:{name}", 1);
@@ -138,7 +133,6 @@ TEST(wait_channel, readers_and_writers_of_name_share_channel)
     ck_assert_int_eq(redlock_release(held), 0);
     expect_told(&reader);
     listeners_become("redisson_rwlock:{name}", 0);
-    close_all();
 }
 
 static void *hold_and_nest(void *unused)
@@ -162,11 +156,10 @@ static void *hold_and_nest(void *unused)
 TEST(wait_channel, owner_comes_in_before_waiters, .rows = 2)
 {
     pthread_t thread;
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     ck_assert_int_eq(pthread_create(&thread, NULL, hold_and_nest, NULL), 0);
     pthread_join(thread, NULL);
     waiter_expect_lock(&waiter, 5000);
-    close_all();
 }
 
 /* The longest name, with braces or not and of any bytes, has a channel of its own. */
@@ -174,7 +167,7 @@ TEST(wait_channel, names_of_any_length_are_heard)
 {
     static char name[REDLOCK_NAME_MAX + 1], channel[REDLOCK_NAME_MAX + 64];
     static const char odd[] = "a name\r\n$3 \"with\" %s \001\377 in it";
-    open_masters(1);
+    OPEN_MASTERS(1);
     for (int i = 0; i < 3; i++) {
         memset(name, 'x', sizeof(name) - 1);
         memcpy(name, odd, sizeof(odd) - 1);
@@ -192,14 +185,13 @@ TEST(wait_channel, names_of_any_length_are_heard)
         ck_assert_int_eq(redlock_release(held), 0);
         expect_told(&waiter);
     }
-    close_all();
 }
 
 /* ---- coming back ------------------------------------------------------------------------ */
 
 TEST(wait_channel, broken_connection_listens_anew, .rows = 2)
 {
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     redlock_lock *held = hold("name");
     wait_for("name");
     for (int round = 0; round < 3; round++) {
@@ -212,12 +204,11 @@ TEST(wait_channel, broken_connection_listens_anew, .rows = 2)
     waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(held), 0);
     expect_told(&waiter);
-    close_all();
 }
 
 TEST(wait_channel, missed_messages_are_asked_for_when_it_listens_again)
 {
-    open_masters(1);
+    OPEN_MASTERS(1);
     peer_takes("name");
     wait_for("name");
     listeners_become(CHANNEL_OF("name"), 1);
@@ -228,7 +219,6 @@ TEST(wait_channel, missed_messages_are_asked_for_when_it_listens_again)
     ck_assert(waiter_is_back(&waiter, 10000));
     ck_assert_int_lt(waiter.back_ms - gone_ms, PROBE_MS / 2);
     waiter_expect_lock(&waiter, 1000);
-    close_all();
 }
 
 CASE(wait_channel, .timeout_s = 60)

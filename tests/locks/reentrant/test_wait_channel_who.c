@@ -41,7 +41,7 @@ TEST(who, thousand_names_at_once)
 {
     static struct told told[MANY], woken[MANY];
     char name[32];
-    open_masters(1);
+    OPEN_MASTERS(1);
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof(name), "name-%d", i);
         try_async(one, name, &told[i]);
@@ -64,7 +64,6 @@ TEST(who, thousand_names_at_once)
         ck_assert_int_eq(redlock_release_async(woken[i].lock, NULL, NULL), 0);
     }
     ck_assert(wait_until(channels(0) == 1, SOON_MS)); /* the client's own */
-    close_all();
 }
 
 /* ---- who goes --------------------------------------------------------------------------- */
@@ -72,7 +71,7 @@ TEST(who, thousand_names_at_once)
 TEST(who, user_that_goes_leaves_channel)
 {
     struct told first, second;
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = client_take_as(one, "name", REDLOCK_REENTRANT, NULL);
     for (int i = 0; i < 3; i++) { /* out of time */
         waiter_start_as(&waiter, two, "name", REDLOCK_REENTRANT, NULL, 400);
@@ -98,14 +97,13 @@ TEST(who, user_that_goes_leaves_channel)
     ck_assert_int_eq(second.result, 0);
     ck_assert_int_eq(redlock_release(second.lock), 0);
     listeners_become(CHANNEL_OF("name"), 0);
-    close_all();
 }
 
 TEST(who, client_that_is_canceled_or_closed_ends_its_waits, .rows = 2)
 {
     static struct told told[10];
     char name[32];
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *held[10];
     for (int i = 0; i < 10; i++) {
         snprintf(name, sizeof(name), "name-%d", i);
@@ -127,7 +125,6 @@ TEST(who, client_that_is_canceled_or_closed_ends_its_waits, .rows = 2)
         ck_assert_int_eq(atomic_load(&told[i].calls), 1);
         ck_assert_int_eq(redlock_release(held[i]), 0);
     }
-    close_all();
 }
 
 /* The master listened for it before the client knew: there is more to be said, though nobody
@@ -149,14 +146,13 @@ TEST(who, channel_is_left_that_was_not_confirmed_yet)
     listeners_become(CHANNEL_OF("name"), 0);
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
-    proxy_stop(proxy);
 }
 
 /* Again and again, so that each end of a wait meets the beginning of the next. */
 TEST(who, threads_that_take_turns_lose_no_wake)
 {
     enum { ROUNDS = 200 };
-    open_masters(1);
+    OPEN_MASTERS(1);
     int64_t begun_ms = now_ms();
     for (int i = 0; i < ROUNDS; i++) {
         redlock_lock *held = client_take_as(i % 2 ? two : one, "name", REDLOCK_REENTRANT, NULL);
@@ -166,7 +162,6 @@ TEST(who, threads_that_take_turns_lose_no_wake)
     }
     /* A wake-up that is lost costs a second. */
     ck_assert_int_lt(now_ms() - begun_ms, (int64_t)ROUNDS * PROBE_MS / 5);
-    close_all();
 }
 
 /* ---- who may ---------------------------------------------------------------------------- */

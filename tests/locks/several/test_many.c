@@ -43,8 +43,6 @@ static void close_both(void)
     redlock_close(other_three);
     redlock_close(on_single);
     redlock_close(other_single);
-    masters_stop(three);
-    masters_stop(single);
 }
 
 /* None of them is held, and what was taken is gone long before it would run out. */
@@ -473,8 +471,6 @@ TEST(many, holder_is_told_though_last_round_is_cut_short)
         fake_clear_rules(fakes[i]);
     }
     redlock_close(other);
-    fakes_stop(&fakes[0], 1);
-    fakes_stop(&fakes[1], 1);
 }
 
 /* However long a lease those have whose master says nothing. */

@@ -27,7 +27,7 @@ static const char *value(unsigned node, const char *name)
 TEST(several, all_are_taken_with_one_token, .rows = 3)
 {
     unsigned n = sizes[_i];
-    open_masters(n);
+    OPEN_MASTERS(n);
     redlock_lock *lock = client_take_all(one, ba, 2);
     ck_assert(redlock_validity_ms(lock) > CLIENT_TTL_MS / 2);
     for (unsigned i = 0; i < n; i++) {
@@ -36,7 +36,6 @@ TEST(several, all_are_taken_with_one_token, .rows = 3)
         ck_assert_int_gt(master_do(masters, i, "PTTL", "b", NULL).number, CLIENT_TTL_MS / 2);
     }
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
 }
 
 TEST(several, none_is_taken_where_one_is_held, .rows = 3)
@@ -45,7 +44,7 @@ TEST(several, none_is_taken_where_one_is_held, .rows = 3)
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
-    open_masters(n);
+    OPEN_MASTERS(n);
     redlock_lock *held = take_everywhere(masters, one, "b");
     ck_assert_int_eq(client_try_all(two, ab, 2, 0, &report, &lock), REDLOCK_EHELD);
     ck_assert_ptr_null(lock);
@@ -56,7 +55,6 @@ TEST(several, none_is_taken_where_one_is_held, .rows = 3)
     ck_assert_int_eq(redlock_release(held), 0);
     ck_assert(wait_until(client_try_all(two, ab, 2, 0, NULL, &lock) == 0, 10000));
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
 }
 
 /* Neither a set that shares a name with it, nor a lock on one of its names, nor a peer's SET.
@@ -64,7 +62,7 @@ TEST(several, none_is_taken_where_one_is_held, .rows = 3)
 TEST(several, each_name_excludes_and_is_excluded)
 {
     redlock_lock *lock = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = client_take_all(one, ab, 2);
     ck_assert(wait_until(masters_with(masters, "b") == 3, 10000));
     ck_assert_int_eq(client_try_all(two, bc, 2, 0, NULL, &lock), REDLOCK_EHELD);
@@ -83,7 +81,6 @@ TEST(several, each_name_excludes_and_is_excluded)
         master_do(masters, i, "DEL", "b", NULL);
     lock = client_take_all(two, bc, 2);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
 }
 
 /* Of those that others have, the first in the order of the names: as long as it lasts. */
@@ -93,7 +90,7 @@ TEST(several, refusal_tells_of_first_name)
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *last = client_take(one, "z");
     ck_assert_int_eq(client_try(one, "b", 3000, 0, NULL, &lock), 0);
     ck_assert_int_eq(client_try_all(two, names, 3, 0, &report, &last), REDLOCK_EHELD);
@@ -104,7 +101,6 @@ TEST(several, refusal_tells_of_first_name)
     ck_assert_str_eq(report.node[0].holder, redlock_token(last));
     ck_assert_int_gt(report.node[0].ttl_ms, 3000);
     ck_assert_int_eq(redlock_release(last), 0);
-    close_all();
 }
 
 TEST(several, other_data_under_name_is_said_and_left_alone, .rows = 2)
@@ -112,7 +108,7 @@ TEST(several, other_data_under_name_is_said_and_left_alone, .rows = 2)
     redlock_node_vote report_votes[REDLOCK_NODES_MAX];
     redlock_report report = REDLOCK_REPORT_INIT(report_votes, REDLOCK_NODES_MAX);
     redlock_lock *lock = NULL;
-    open_masters(1);
+    OPEN_MASTERS(1);
     master_do(masters, 0, "RPUSH", "b", "x", NULL);
     ck_assert_int_eq(client_try_all(two, ab, 2, _i == 0 ? 0 : 60000, &report, &lock),
                      REDLOCK_EWRONGTYPE);
@@ -120,7 +116,6 @@ TEST(several, other_data_under_name_is_said_and_left_alone, .rows = 2)
     ck_assert(!master_has(masters, 0, "a"));
     ck_assert_int_eq(master_do(masters, 0, "LLEN", "b", NULL).number, 1);
     master_do(masters, 0, "DEL", "b", NULL);
-    close_all();
 }
 
 /* ---- names ------------------------------------------------------------------------------ */
@@ -129,7 +124,7 @@ TEST(several, name_given_twice_is_one_name)
 {
     static const char *const names[] = {"b", "a", "b", "a", "ab", "b"};
     size_t len = 99;
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *lock = client_take_all(one, names, 6);
     ck_assert_uint_eq(redlock_name_count(lock), 3);
     ck_assert_str_eq(redlock_name_at(lock, 0, &len), "a");
@@ -141,13 +136,12 @@ TEST(several, name_given_twice_is_one_name)
     ck_assert_uint_eq(len, 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_uint_eq(redlock_name_count(NULL), 0);
-    close_all();
 }
 
 TEST(several, one_name_is_as_good_as_several)
 {
     static const char *const name[] = {"name"};
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *lock = client_take_all(one, name, 1), *other = NULL;
     ck_assert_uint_eq(redlock_name_count(lock), 1);
     ck_assert_str_eq(redlock_name_at(lock, 0, NULL), "name");
@@ -158,7 +152,6 @@ TEST(several, one_name_is_as_good_as_several)
     ck_assert_str_eq(redlock_name_at(other, 0, NULL), "name");
     ck_assert_str_eq(redlock_name_at(other, 1, NULL), "");
     ck_assert_int_eq(redlock_release(other), 0);
-    close_all();
 }
 
 /* Spaces, percent signs, braces, colons, NULs, line ends, bytes that are no text. */
@@ -175,7 +168,7 @@ TEST(several, i101_names_of_sets_are_bytes)
     };
     enum { COUNT = sizeof(names) / sizeof(names[0]) };
     redlock_lock *lock = NULL, *other = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     ck_assert_int_eq(redlock_try_names_n(one, names, COUNT, NULL, &lock), 0);
     ck_assert_uint_eq(redlock_name_count(lock), COUNT);
     ck_assert(wait_until(master_do(masters, 0, "DBSIZE", NULL).number == COUNT, 10000));
@@ -188,7 +181,6 @@ TEST(several, i101_names_of_sets_are_bytes)
     }
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
 }
 
 enum { LONG = REDLOCK_NAME_MAX / REDLOCK_NAMES_MAX };
@@ -208,7 +200,7 @@ static void make_long_names(void)
 /* As many and as long as they may be: everything is done with them that can be done. */
 TEST(several, as_many_names_as_there_may_be)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     make_long_names();
     redlock_lock *lock = client_take_all(one, long_names, REDLOCK_NAMES_MAX), *other = NULL;
     ck_assert_uint_eq(redlock_name_count(lock), REDLOCK_NAMES_MAX);
@@ -223,7 +215,6 @@ TEST(several, as_many_names_as_there_may_be)
     waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(lock), 0);
     waiter_expect_woken(&waiter, 2);
-    close_all();
 }
 
 static char logged[512];
@@ -248,7 +239,7 @@ TEST(several, errors_are_said)
     redlock_options options = REDLOCK_OPTIONS_INIT;
     redlock *client = NULL;
     redlock_lock *lock = NULL;
-    open_masters(1);
+    OPEN_MASTERS(1);
     make_long_names();
     config.file = masters_file(masters, NULL);
     config.log = keep;
@@ -276,7 +267,6 @@ TEST(several, errors_are_said)
     ck_assert_int_eq(redlock_try_names(client, ab, 2, NULL, NULL), REDLOCK_EINVAL);
     ck_assert_ptr_null(lock);
     redlock_close(client);
-    close_all();
 }
 
 /* ---- the handle ------------------------------------------------------------------------- */
@@ -293,7 +283,7 @@ static unsigned lasting(const char *name, int64_t more_than_ms)
 TEST(several, extending_extends_all, .rows = 3)
 {
     unsigned n = sizes[_i];
-    open_masters(n);
+    OPEN_MASTERS(n);
     redlock_lock *lock = client_take_all(one, ab, 2);
     ck_assert_int_eq(redlock_extend(lock, 25000, NULL), 0);
     ck_assert(redlock_validity_ms(lock) > 20000);
@@ -302,7 +292,6 @@ TEST(several, extending_extends_all, .rows = 3)
     ck_assert_int_eq(redlock_extend(lock, 5000, NULL), 0);
     ck_assert_uint_ge(lasting("b", 20000), n / 2 + 1);
     ck_assert_int_eq(redlock_release(lock), 0);
-    close_all();
 }
 
 /* Extended by a little more each time: a master that owes an answer is not asked. */
@@ -317,7 +306,7 @@ static bool extend_more(redlock_lock *lock)
 /* What a minority has lost of it is taken again there, where nobody else has it. */
 TEST(several, name_lost_by_minority_is_taken_again)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *lock = client_take_all(one, ab, 2);
     ck_assert(wait_until(masters_with(masters, "a") == 3, 10000));
     ck_assert_int_eq(master_do(masters, 1, "DEL", "a", NULL).number, 1);
@@ -331,7 +320,6 @@ TEST(several, name_lost_by_minority_is_taken_again)
     ck_assert(wait_until(masters_with(masters, "a") == 0, CLIENT_TTL_MS / 4));
     ck_assert_str_eq(value(2, "b"), "peer");
     master_do(masters, 2, "DEL", "b", NULL);
-    close_all();
 }
 
 /* All of it is lost with one name; the others are given up with it, and long before their end.
@@ -339,7 +327,7 @@ TEST(several, name_lost_by_minority_is_taken_again)
 TEST(several, name_lost_is_all_lost, .rows = 3)
 {
     unsigned n = sizes[_i];
-    open_masters(n);
+    OPEN_MASTERS(n);
     redlock_lock *lock = client_take_all(one, ab, 2);
     ck_assert(wait_until(masters_with(masters, "b") == n, 10000));
     for (unsigned i = 0; i < n; i++)
@@ -349,19 +337,17 @@ TEST(several, name_lost_is_all_lost, .rows = 3)
     ck_assert_uint_eq(masters_with(masters, "b"), n); /* what was told holds */
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     ck_assert(wait_until(masters_with(masters, "b") == 0, CLIENT_TTL_MS / 4));
-    close_all();
 }
 
 TEST(several, release_tells_that_one_was_gone)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *lock = client_take_all(one, ab, 2);
     ck_assert(wait_until(masters_with(masters, "b") == 3, 10000));
     for (unsigned i = 0; i < 3; i++)
         ck_assert_int_eq(master_do(masters, i, "DEL", "b", NULL).number, 1);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     ck_assert(wait_until(masters_with(masters, "a") == 0, CLIENT_TTL_MS / 4));
-    close_all();
 }
 
 TEST(several, all_are_renewed_and_their_loss_is_told)
@@ -369,7 +355,7 @@ TEST(several, all_are_renewed_and_their_loss_is_told)
     redlock_options options = REDLOCK_OPTIONS_INIT;
     static struct told lost;
     redlock_lock *lock = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     options.ttl_ms = 1500;
     options.auto_renew = 1;
     options.on_lost = told_lost;
@@ -385,7 +371,6 @@ TEST(several, all_are_renewed_and_their_loss_is_told)
     ck_assert_ptr_eq(lost.lock, lock);
     ck_assert_int_eq(redlock_validity_ms(lock), 0);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
-    close_all();
 }
 
 /* Another client takes it up with all of its names; and one that only shows it has it still. */
@@ -393,7 +378,7 @@ TEST(several, it_is_handed_over_with_all_names)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     make_long_names();
     for (int i = 0; i < 2; i++) {
         const char *const *names = i == 0 ? ba : long_names;
@@ -413,7 +398,6 @@ TEST(several, it_is_handed_over_with_all_names)
         ck_assert_int_eq(redlock_extend(lock, 20000, NULL), 0);
         ck_assert_int_eq(redlock_release(lock), 0);
     }
-    close_all();
 }
 
 /* Where a name of it is lost, what is left of an attached one goes as well. */
@@ -421,7 +405,7 @@ TEST(several, attached_one_is_all_lost_too)
 {
     char text[REDLOCK_HANDLE_MAX];
     redlock_lock *lock = NULL;
-    open_masters(1);
+    OPEN_MASTERS(1);
     lock = client_take_all(one, ab, 2);
     ck_assert_int_eq(redlock_detach(lock, text, sizeof(text)), 0);
     ck_assert_int_eq(redlock_attach(two, text, &lock), 0);
@@ -429,7 +413,6 @@ TEST(several, attached_one_is_all_lost_too)
     ck_assert_int_eq(redlock_extend(lock, 20000, NULL), REDLOCK_EEXPIRED);
     ck_assert_int_eq(redlock_release(lock), REDLOCK_EEXPIRED);
     ck_assert(wait_until(masters_with(masters, "b") == 0, CLIENT_TTL_MS / 4));
-    close_all();
 }
 
 TEST(several, without_blocking)
@@ -438,7 +421,7 @@ TEST(several, without_blocking)
     redlock_options options = REDLOCK_OPTIONS_INIT;
     struct told taken = {0}, waits = {0}, canceled = {0}, released = {0};
     uint64_t id;
-    open_masters(3);
+    OPEN_MASTERS(3);
     options.wait_ms = 30000;
     ck_assert_int_eq(redlock_try_names_async_n(one, names, 2, &options, told_done, &taken, NULL),
                      0);
@@ -463,14 +446,13 @@ TEST(several, without_blocking)
     ck_assert_int_eq(redlock_try_names_async_n(one, names, 0, NULL, told_done, &taken, NULL),
                      REDLOCK_EINVAL);
     ck_assert(turn_until(one, client_stats(one).pending_releases == 0, 10000));
-    close_all();
 }
 
 /* ---- masters ---------------------------------------------------------------------------- */
 
 TEST(several, dead_and_silent_master_are_done_without)
 {
-    open_masters(5);
+    OPEN_MASTERS(5);
     master_kill(masters, 0);
     master_pause(masters, 3);
     for (int i = 0; i < 5; i++) {
@@ -482,24 +464,22 @@ TEST(several, dead_and_silent_master_are_done_without)
     /* What the silent one was asked is undone when it goes on. */
     master_resume(masters, 3);
     ck_assert(wait_until(master_do(masters, 3, "DBSIZE", NULL).number == 0, 10000));
-    close_all();
 }
 
 TEST(several, too_few_masters_are_no_quorum)
 {
     redlock_lock *lock = NULL;
-    open_masters(3);
+    OPEN_MASTERS(3);
     master_kill(masters, 0);
     master_kill(masters, 1);
     ck_assert(wait_until(client_ready(one) == 1, 10000));
     ck_assert_int_eq(client_try_all(one, ab, 2, 0, NULL, &lock), REDLOCK_ENOQUORUM);
     ck_assert(wait_until(masters_with(masters, "a") == 0, 10000));
-    close_all();
 }
 
 TEST(several, masters_that_forget_scripts_are_sent_them_again)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     for (int i = 0; i < 3; i++) {
         redlock_lock *lock = client_take_all(one, ab, 2);
         for (unsigned k = 0; k < 3; k++)
@@ -510,7 +490,6 @@ TEST(several, masters_that_forget_scripts_are_sent_them_again)
         ck_assert_int_eq(redlock_release(lock), 0);
     }
     ck_assert_uint_eq(client_stats(one).reconnects, 0);
-    close_all();
 }
 
 CASE(several, .timeout_s = 60)

@@ -25,7 +25,7 @@ static struct waiter plain;
 TEST(waiting, release_of_blocking_lock_wakes_and_nothing_else_is_asked, .rows = 3)
 {
     unsigned n = sizes[_i];
-    open_masters(n);
+    OPEN_MASTERS(n);
     for (int i = 0; i < 3; i++) {
         redlock_stats before = client_stats(two);
         redlock_lock *held = take_everywhere(masters, one, "b");
@@ -38,12 +38,11 @@ TEST(waiting, release_of_blocking_lock_wakes_and_nothing_else_is_asked, .rows = 
         waiter_expect_woken(&waiter, n / 2 + 1);
         ck_assert_uint_le(client_stats(two).commands - before.commands, (2 + n) * 2 * n);
     }
-    close_all();
 }
 
 TEST(waiting, waiter_for_several_asks_nothing)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = client_take_all(one, abc, 3);
     waiter_start_all(&waiter, two, abc, 3, 30000);
     for (int i = 0; i < 3; i++)
@@ -52,7 +51,6 @@ TEST(waiting, waiter_for_several_asks_nothing)
     waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_woken(&waiter, 2);
-    close_all();
 }
 
 /* Those who wait for one name each, and one who waits for another set. */
@@ -60,7 +58,7 @@ TEST(waiting, release_of_several_wakes_waiters_of_each)
 {
     static struct waiter for_a, for_b, for_cd;
     static const char *const cd[] = {"d", "c"};
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = client_take_all(one, abc, 3);
     waiter_start(&for_a, two, "a", 30000);
     waiter_start(&for_b, two, "b", 30000);
@@ -74,7 +72,6 @@ TEST(waiting, release_of_several_wakes_waiters_of_each)
     waiter_expect_woken(&for_a, 2);
     waiter_expect_woken(&for_b, 2);
     waiter_expect_woken(&for_cd, 2);
-    close_all();
 }
 
 /* As of its threads: whoever releases all of it makes its own next one ask at once. */
@@ -82,14 +79,13 @@ TEST(waiting, threads_of_one_client_hand_it_on)
 {
     enum { LINED = 6 };
     static struct waiter waiters[LINED];
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = client_take_all(two, ab, 2);
     for (int i = 0; i < LINED; i++)
         waiter_start_all(&waiters[i], two, ab, 2, 60000);
     ck_assert_uint_eq(client_stats(two).waiting, LINED);
     ck_assert_int_eq(redlock_release(held), 0);
     waiters_expect_in_turn(waiters, LINED, 20000);
-    close_all();
 }
 
 /* ---- free names are not held up --------------------------------------------------------- */
@@ -97,7 +93,7 @@ TEST(waiting, threads_of_one_client_hand_it_on)
 /* While it waits for b, a is to be had by others; and when they have it, it waits for both. */
 TEST(waiting, waiter_for_rest_blocks_nothing)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = take_everywhere(masters, one, "b");
     waiter_start_all(&waiter, two, ab, 2, 30000);
     queue_becomes(masters, "b", 1);
@@ -109,7 +105,6 @@ TEST(waiting, waiter_for_rest_blocks_nothing)
     ck_assert(!waiter_is_back(&waiter, 50));
     ck_assert_int_eq(redlock_release(other), 0);
     waiter_expect_lock(&waiter, 10000);
-    close_all();
 }
 
 /* Three masters; the first client has a and b, each by itself, and the second waits for both.
@@ -174,7 +169,7 @@ static long long queued(unsigned node, const char *queue)
 TEST(waiting, winner_is_in_no_queue_even_where_it_was_woken)
 {
     char member[RL_WAITER_MAX], channel[64];
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = client_take_all(one, ab, 2);
     ck_assert(wait_until(masters_with(masters, "b") == 3, 10000));
     waiter_start_all(&waiter, two, ab, 2, 30000);
@@ -199,14 +194,13 @@ TEST(waiting, winner_is_in_no_queue_even_where_it_was_woken)
     waiter_expect_lock(&waiter, 10000);
     ck_assert(wait_until(queued(2, "b:redlock:queue") == 0, 2000));
     master_do(masters, 2, "DEL", "b", NULL);
-    close_all();
 }
 
 /* Its time is over, or it is cancelled, while a is kept for it: out of all queues. */
 TEST(waiting, waiter_that_gives_up_leaves_all_queues_and_hands_on, .rows = 2)
 {
-    open_masters(3);
-    redlock *three = open_third();
+    OPEN_MASTERS(3);
+    CLIENT three = open_third();
     redlock_lock *held = client_take_all(one, abc, 3);
     waiter_start_all(&waiter, two, abc, 3, _i == 0 ? 400 : 30000);
     for (int i = 0; i < 3; i++)
@@ -221,8 +215,6 @@ TEST(waiting, waiter_that_gives_up_leaves_all_queues_and_hands_on, .rows = 2)
     waiter_mark(&plain);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_woken(&plain, 2);
-    redlock_close(three);
-    close_all();
 }
 
 /* How long after the end of what is held it has both. */
@@ -251,16 +243,15 @@ static int64_t outwait_both(void)
 /* Nobody tells of that. */
 TEST(waiting, keys_that_run_out_are_not_overslept)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     int64_t late = 0;
     bool in_time = met_unless_stalled((late = outwait_both()) < 400, STALL_MS, 2);
     ck_assert_msg(in_time, "%d ms after it", (int)late);
-    close_all();
 }
 
 TEST(waiting, master_dies_while_it_waits, .rows = 3)
 {
-    open_masters(3);
+    OPEN_MASTERS(3);
     redlock_lock *held = client_take_all(one, ab, 2);
     waiter_start_all(&waiter, two, ab, 2, 30000);
     queue_becomes(masters, "a", 1);
@@ -268,7 +259,6 @@ TEST(waiting, master_dies_while_it_waits, .rows = 3)
     master_kill(masters, (unsigned)_i);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, 10000);
-    close_all();
 }
 
 /* ---- what is kept for it ---------------------------------------------------------------- */
@@ -330,7 +320,6 @@ TEST(waiting, reservation_stays_while_it_waits_for_rest)
     talk_do(&talk, "DEL", "b", (char *)NULL);
     ck_assert_int_eq(wait_for(&talk, ab, 2, 1, 1200).yes, 1);
     talk_close(&talk);
-    masters_stop(masters);
 }
 
 /* Each has what the other needs, and each round would make that last: whoever came later has to
@@ -355,13 +344,12 @@ TEST(waiting, two_holders_of_each_others_locks_do_not_wait_for_ever)
     ck_assert_int_eq(wait_for(&talk, ab, 2, SOONER, 120000).yes, 1);
     talk_close(&ear);
     talk_close(&talk);
-    masters_stop(masters);
 }
 
 /* Foreign data where a queue should be: it waits without, and asks from time to time. */
 TEST(waiting, queue_that_is_none_is_done_without)
 {
-    open_masters(1);
+    OPEN_MASTERS(1);
     redlock_lock *held = take_everywhere(masters, one, "a");
     master_do(masters, 0, "SET", "a:redlock:queue", "text", NULL);
     waiter_start_all(&waiter, two, ab, 2, 30000);
@@ -370,7 +358,6 @@ TEST(waiting, queue_that_is_none_is_done_without)
     waiter_expect_lock(&waiter, 10000);
     ck_assert_str_eq(master_do(masters, 0, "GET", "a:redlock:queue", NULL).text, "text");
     master_do(masters, 0, "DEL", "a:redlock:queue", NULL);
-    close_all();
 }
 
 /* ---- contention ------------------------------------------------------------------------- */
@@ -460,7 +447,6 @@ TEST(crowds, h91_processes_with_sets_in_any_order, .rows = 3)
         ck_assert_int_eq(child_wait(&child[i], 90000), 0);
     expect_no_lost_update(CREW);
     nothing_is_left(masters);
-    masters_stop(masters);
 }
 
 static void *contending_thread(void *argument)
@@ -475,7 +461,7 @@ TEST(crowds, h91_threads_with_sets_in_any_order, .rows = 2)
     unsigned which[CREW];
     void *line = NULL;
     share_counters();
-    open_masters(sizes[_i]);
+    OPEN_MASTERS(sizes[_i]);
     for (unsigned i = 0; i < CREW; i++) {
         which[i] = i;
         ck_assert_int_eq(pthread_create(&thread[i], NULL, contending_thread, &which[i]), 0);
@@ -485,7 +471,6 @@ TEST(crowds, h91_threads_with_sets_in_any_order, .rows = 2)
         ck_assert_msg(line == NULL, "line %d", (int)(intptr_t)line);
     }
     expect_no_lost_update(CREW);
-    close_all();
 }
 
 CASE(waiting, .timeout_s = 60)
