@@ -35,7 +35,8 @@ else
 bin_redlock_LDADD = $(TOOL_LIBS)
 endif
 
-# Private masters, and talking to them: of two programs.
+# The command line, private masters, and talking to them: of two programs.
+option_sources = %D%/options/table.c %D%/options/table.h
 server_sources = %D%/cluster/server_talk.c %D%/cluster/server_talk.h %D%/cluster/server.c \
 	%D%/cluster/servers.c %D%/cluster/servers.h %D%/cluster/servers_parts.h
 
@@ -58,7 +59,7 @@ bin_redlock_bench_SOURCES = %D%/bench/main.c %D%/bench/bench.h %D%/bench/alloc.c
 	%D%/bench/scenarios/inflight.c %D%/bench/scenarios/kinds.c %D%/bench/scenarios/pair.c \
 	%D%/bench/scenarios/renew.c %D%/bench/scenarios/rollback.c %D%/bench/scenarios/rw.c \
 	%D%/bench/scenarios/stall.c %D%/bench/scenarios/start.c \
-	%D%/bench/scenarios/threads.c $(server_sources)
+	%D%/bench/scenarios/threads.c $(option_sources) $(server_sources)
 bin_redlock_bench_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools -iquote $(top_builddir)/tools
 bin_redlock_bench_LDADD = $(TOOL_LIBS)
 
@@ -92,8 +93,7 @@ noinst_LIBRARIES = %D%/libchaos.a
 	%D%/chaos/check/keys.c %D%/chaos/check/keys.h %D%/chaos/faults/kinds.c \
 	%D%/chaos/faults/kinds.h %D%/chaos/workload/line_process.c %D%/chaos/workload/line_process.h \
 	%D%/chaos/report/progress.c %D%/chaos/report/progress.h %D%/chaos/place/local.c \
-	%D%/chaos/place/nodes.c %D%/chaos/place/nodes.h %D%/chaos/option_values.c \
-	%D%/chaos/option_values.h %D%/chaos/options.c %D%/chaos/options.h %D%/chaos/report/format.c %D%/chaos/report/format.h \
+	%D%/chaos/place/nodes.c %D%/chaos/place/nodes.h %D%/chaos/options.c %D%/chaos/options.h %D%/chaos/report/format.c %D%/chaos/report/format.h \
 	%D%/chaos/report/page.h %D%/chaos/place/proxy_conn.c %D%/chaos/place/proxy_conn.h \
 	%D%/chaos/place/place.h %D%/chaos/faults/run_schedule.c %D%/chaos/faults/run_schedule.h \
 	%D%/chaos/place/prepare.c %D%/chaos/place/prepare.h %D%/chaos/faults/probe.c \
@@ -109,7 +109,7 @@ noinst_LIBRARIES = %D%/libchaos.a
 	%D%/chaos/report/svg_histogram.c %D%/chaos/report/svg_holds.c \
 	%D%/chaos/report/svg_timeline.c %D%/chaos/workload/client_protocol.c %D%/chaos/workload/client_protocol.h \
 	%D%/chaos/check/verdict.c %D%/chaos/workload/worker.c %D%/chaos/workload/worker.h \
-	$(server_sources)
+	$(option_sources) $(server_sources)
 %C%_libchaos_a_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools \
 	-DCHAOS_LIB_DIR='"$(pkglibdir)"'
 bin_redlock_chaos_SOURCES = %D%/chaos/main.c

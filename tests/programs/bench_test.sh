@@ -169,7 +169,7 @@ echo '{}' >"$work/empty.json"
 run --compare "$work/empty.json" -r 100 -d 60s
 check 'and so is one without figures' exits 66
 run --rounds 0
-check 'a wrong value is told with its option' says '^redlock-bench: --rounds 0: ' err
+check 'a wrong value is told with its option' says "^redlock-bench: --rounds '0': give a whole number from 1 to 100" err
 run --nonsense
 check 'an unknown option is named' says 'nonsense' err
 

@@ -130,6 +130,7 @@ struct chaos_options {
     int64_t ttl_ms, hold_ms;
     int64_t max_recovery_ms; /* a lock must be had so soon after a majority's return; 0: any */
     uint64_t faults;         /* a bit a kind */
+    uint64_t named;          /* those that --faults names one by one, which must be possible */
     uint64_t seed;
     const char *report;      /* a directory, or NULL */
     const char *client_cmd;  /* --client: somebody else's client, see docs/CHAOS.md */
@@ -315,6 +316,7 @@ void chaos_check(const struct chaos_history *history, struct chaos_verdict *ret_
 size_t chaos_schedule(const struct chaos_options *options, unsigned nodes,
                       struct chaos_fault *ret_faults);
 
+extern const char *const chaos_lock_words[];       /* up to a NULL */
 const char *chaos_lock_word(enum chaos_lock lock); /* "plain" */
 const char *chaos_fault_word(enum chaos_fault_kind kind);
 const char *chaos_fault_text(enum chaos_fault_kind kind);

@@ -65,7 +65,7 @@ static int too_short(int64_t needs_ms)
 {
     char needs[RL_DURATION_TEXT_MAX];
     rl_duration_format(needs_ms, needs);
-    return chaos_usage("--duration is too short for each of these kinds of faults to occur; "
+    return option_usage("--duration is too short for each of these kinds of faults to occur; "
                        "give %s or more, or fewer --faults",
                        needs);
 }
@@ -78,7 +78,7 @@ static int64_t needs_ms_of(const struct chaos_options *options, unsigned nodes)
 
 /* Refuse options before anything is started. The number of masters in containers is not known
  * yet, so a duration too short for some number of them is refused. */
-static int check_before(const struct chaos_options *options, uint64_t named)
+static int check_before(const struct chaos_options *options)
 {
     const struct chaos_place_type *type = types[options->where];
     struct chaos_options possible = *options;
@@ -92,8 +92,8 @@ static int check_before(const struct chaos_options *options, uint64_t named)
         bool asked = (options->faults & placed & CHAOS_BIT(i)) != 0;
         if (!asked || type->never(kind) == NULL)
             continue;
-        if ((named & CHAOS_BIT(i)) != 0)
-            return chaos_usage("--faults %s: %s", chaos_fault_word(kind), type->never(kind));
+        if ((options->named & CHAOS_BIT(i)) != 0)
+            return option_usage("--faults %s: %s", chaos_fault_word(kind), type->never(kind));
         possible.faults &= ~CHAOS_BIT(i);
     }
     for (unsigned nodes = local ? options->local : 1;
@@ -106,17 +106,17 @@ static int check_before(const struct chaos_options *options, uint64_t named)
 }
 
 /* The kinds of faults possible here, and their schedule. */
-static int make_schedule(struct chaos_run *run, struct chaos_options *options, uint64_t named)
+static int make_schedule(struct chaos_run *run, struct chaos_options *options)
 {
     char why[256] = "";
     uint64_t asked = options->faults;
     if (options->lock == CHAOS_FAIR && run->nodes > 1)
-        return chaos_usage("--kind fair is for one master, and these are %u", run->nodes);
-    chaos_confirm_faults(run, options, named);
-    if (!chaos_run_schedule_possible(run, named, &options->faults, why, sizeof(why)))
-        return chaos_usage("%s", why);
+        return option_usage("--kind fair is for one master, and these are %u", run->nodes);
+    chaos_confirm_faults(run, options, options->named);
+    if (!chaos_run_schedule_possible(run, options->named, &options->faults, why, sizeof(why)))
+        return option_usage("%s", why);
     if (asked != 0 && options->faults == 0)
-        return chaos_usage("none of these faults is possible here");
+        return option_usage("none of these faults is possible here");
     int64_t needs_ms = needs_ms_of(options, run->nodes);
     if (options->duration_ms == 0)
         options->duration_ms = needs_ms > USUAL_MS ? needs_ms : USUAL_MS;
@@ -293,13 +293,12 @@ int main(int argc, char **argv)
     static struct chaos_run run; /* too big for a stack */
     static struct chaos_options options;
     static struct chaos_fault faults[CHAOS_FAULTS_MAX];
-    uint64_t named = 0;
-    int status = chaos_options_parse(&options, argc, argv, &named);
+    int status = chaos_options_parse(&options, argc, argv);
     if (status >= 0)
         return status;
     run.options = &options;
     run.faults = faults;
-    status = check_before(&options, named);
+    status = check_before(&options);
     if (status >= 0)
         return status;
     if (options.report != NULL && !chaos_report_prepare(options.report))
@@ -309,7 +308,7 @@ int main(int argc, char **argv)
     status = start_place(&run, &options);
     if (status >= 0)
         return status;
-    status = make_schedule(&run, &options, named);
+    status = make_schedule(&run, &options);
     if (status < 0) {
         announce(&run);
         status = run_schedule(&run);

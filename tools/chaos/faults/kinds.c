@@ -20,12 +20,13 @@ static const struct {
 #undef CHAOS_FAULT_ROW
 };
 
+const char *const chaos_lock_words[CHAOS_LOCKS + 1] = {"plain",      "reentrant", "fair",
+                                                       "read-write", "several",   NULL};
+
 const char *chaos_lock_word(enum chaos_lock lock)
 {
-    static const char *const words[CHAOS_LOCKS] = {"plain", "reentrant", "fair", "read-write",
-                                                   "several"};
     assert(lock < CHAOS_LOCKS);
-    return words[lock];
+    return chaos_lock_words[lock];
 }
 
 const char *chaos_fault_word(enum chaos_fault_kind kind)
