@@ -149,11 +149,14 @@ redlock_config bench_config(const struct bench *bench);
 redlock_config bench_config_of_one(const struct bench *bench, const struct server_at *at,
                                    redlock_node *node, char url[BENCH_URL_MAX]);
 
-/* 0, or an exit status after a line on stderr. Waits until every master votes. */
+/* 0, or an exit status after a line on stderr. Waits until every master votes. It is closed by
+ * bench_end_all(). */
 int bench_library_open(const redlock_config *config, const char *name, int64_t ttl_ms,
                        struct bench_library *ret_library);
 struct bench_driver bench_library_driver(struct bench_library *library);
-void bench_library_close(struct bench_library *library);
+
+/* Talk to a master until bench_end_all(). False: a line is on stderr. */
+bool bench_talk_open(struct server_talk *talk, const struct bench *bench, unsigned node);
 
 /* Acquire the lock and release it, to learn the form of a token. 0, or an exit status after a
  * line on stderr. */

@@ -97,6 +97,13 @@ bool bench_library_await(struct bench_library *library)
     }
 }
 
+static void close_library(void *what)
+{
+    struct bench_library *library = what;
+    assert(library->lock == NULL);
+    redlock_close(library->client);
+}
+
 int bench_library_open(const redlock_config *config, const char *name, int64_t ttl_ms,
                        struct bench_library *ret_library)
 {
@@ -109,11 +116,24 @@ int bench_library_open(const redlock_config *config, const char *name, int64_t t
         fprintf(stderr, "redlock-bench: %s\n", error.text);
         return code == REDLOCK_ECONFIG ? EX_CONFIG : EX_UNAVAILABLE;
     }
-    if (!bench_library_await(library)) {
-        bench_library_close(library);
-        return EX_UNAVAILABLE;
-    }
-    return 0;
+    bench_at_end(close_library, library);
+    return bench_library_await(library) ? 0 : EX_UNAVAILABLE;
+}
+
+static void close_talk(void *what)
+{
+    server_talk_close(what);
+}
+
+bool bench_talk_open(struct server_talk *talk, const struct bench *bench, unsigned node)
+{
+    bool open = server_talk_open(talk, &bench->node[node]);
+    if (open)
+        bench_at_end(close_talk, talk);
+    else
+        fprintf(stderr, "redlock-bench: master %u can't be reached by a plain socket\n",
+                node + 1);
+    return open;
 }
 
 int bench_library_token(struct bench_library *library, char *ret_token, size_t size)
@@ -126,13 +146,6 @@ int bench_library_token(struct bench_library *library, char *ret_token, size_t s
     snprintf(ret_token, size, "%s", redlock_token(library->lock));
     library_release(library);
     return 0;
-}
-
-void bench_library_close(struct bench_library *library)
-{
-    assert(library->lock == NULL);
-    redlock_close(library->client);
-    library->client = NULL;
 }
 
 struct bench_slice bench_measure(const struct bench_driver *driver, int64_t duration_ms,

@@ -112,6 +112,7 @@ static int run_scenarios(struct bench *bench)
         tell_progress(bench_scenarios[i].name, done++, __builtin_popcount(options->scenarios),
                       began_ns, &told_ns);
         status = bench_scenarios[i].run(bench);
+        bench_end_all();
     }
     if (options->quick)
         bench_note(&bench->report, "a quick run: its figures mean nothing");

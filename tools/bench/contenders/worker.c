@@ -170,7 +170,6 @@ int bench_worker_main(const char *index)
     if (status == 0)
         status = live(&worker);
     bench_wakeup_close(worker.wakeup);
-    if (worker.library.client != NULL)
-        bench_library_close(&worker.library);
+    bench_end_all();
     return status;
 }

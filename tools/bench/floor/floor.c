@@ -261,6 +261,16 @@ static bool connect_link(struct bench_floor *floor, unsigned i)
     return link->fd >= 0;
 }
 
+static void close_floor(void *what)
+{
+    struct bench_floor *floor = what;
+    for (unsigned i = 0; i < floor->nodes; i++)
+        drop(floor, i);
+    if (floor->epoll_fd >= 0)
+        close(floor->epoll_fd);
+    free(floor);
+}
+
 static int open_floor(const struct bench *bench, const struct bench_requests *requests,
                       const char *name, const char *token, int64_t ttl_ms,
                       struct bench_floor **ret_floor)
@@ -274,12 +284,12 @@ static int open_floor(const struct bench *bench, const struct bench_requests *re
     for (unsigned i = 0; i < floor->nodes; i++)
         floor->link[i].fd = -1;
     floor->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    bench_at_end(close_floor, floor);
     for (unsigned i = 0; i < floor->nodes; i++) {
         floor->link[i].node = bench->node[i];
         if (floor->epoll_fd < 0 || !connect_link(floor, i)) {
             fprintf(stderr, "redlock-bench: master %u can't be reached by a plain socket\n",
                     i + 1);
-            bench_floor_close(floor);
             return EX_UNAVAILABLE;
         }
     }
@@ -317,15 +327,4 @@ bool bench_floor_reconnect(struct bench_floor *floor)
         if (floor->link[i].fd < 0 && !connect_link(floor, i))
             all = false;
     return all;
-}
-
-void bench_floor_close(struct bench_floor *floor)
-{
-    if (floor == NULL)
-        return;
-    for (unsigned i = 0; i < floor->nodes; i++)
-        drop(floor, i);
-    if (floor->epoll_fd >= 0)
-        close(floor->epoll_fd);
-    free(floor);
 }

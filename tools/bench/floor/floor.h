@@ -25,7 +25,6 @@ struct bench_floor_lock {
 int bench_floor_open_kind(const struct bench *bench, const struct bench_floor_lock *lock,
                           const char *name, const char *token, int64_t ttl_ms,
                           struct bench_floor **ret_floor);
-void bench_floor_close(struct bench_floor *floor);
 struct bench_driver bench_floor_driver(struct bench_floor *floor);
 
 /* How long an acquire waits for a majority; 0: for ever (the default). */

@@ -99,6 +99,14 @@ static bool subscribe(struct bench_floor_fair *floor, const char *name)
            setsockopt(floor->listens.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0;
 }
 
+static void close_floor(void *what)
+{
+    struct bench_floor_fair *floor = what;
+    server_talk_close(&floor->asks);
+    server_talk_close(&floor->listens);
+    free(floor);
+}
+
 struct bench_floor_fair *bench_floor_fair_open(const struct server_at *at, const char *name,
                                                unsigned number, int64_t ttl_ms)
 {
@@ -107,6 +115,7 @@ struct bench_floor_fair *bench_floor_fair_open(const struct server_at *at, const
     if (floor == NULL)
         return NULL;
     floor->asks.fd = floor->listens.fd = -1;
+    bench_at_end(close_floor, floor);
     snprintf(floor->owner, sizeof(floor->owner), "%08x-0123-0123-0123-0123456789ab:1", number);
     snprintf(token, sizeof(token), "%032x", number);
     floor->requests = (struct bench_requests){.kind = BENCH_SAME_BYTES,
@@ -116,18 +125,8 @@ struct bench_floor_fair *bench_floor_fair_open(const struct server_at *at, const
     if (!server_talk_open(&floor->asks, at) || !server_talk_open(&floor->listens, at) ||
         !bench_requests_load(&floor->requests, &floor->asks) || !subscribe(floor, name)) {
         fprintf(stderr, "redlock-bench: a master can't be reached by a plain socket\n");
-        bench_floor_fair_close(floor);
         return NULL;
     }
     bench_requests_build(&floor->requests, name, token, ttl_ms);
     return floor;
-}
-
-void bench_floor_fair_close(struct bench_floor_fair *floor)
-{
-    if (floor == NULL)
-        return;
-    server_talk_close(&floor->asks);
-    server_talk_close(&floor->listens);
-    free(floor);
 }

@@ -12,7 +12,6 @@ struct bench_floor_fair;
  * line is on stderr. */
 struct bench_floor_fair *bench_floor_fair_open(const struct server_at *at, const char *name,
                                                unsigned number, int64_t ttl_ms);
-void bench_floor_fair_close(struct bench_floor_fair *floor); /* NULL is allowed */
 
 /* Its acquire waits for its turn. */
 struct bench_driver bench_floor_fair_driver(struct bench_floor_fair *floor);

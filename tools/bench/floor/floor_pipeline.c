@@ -260,6 +260,17 @@ static void build_slots(struct bench_pipeline *pipeline, struct bench_requests *
     pipeline->success[BENCH_RELEASE] = requests->success[BENCH_RELEASE];
 }
 
+static void close_pipeline(void *what)
+{
+    struct bench_pipeline *pipeline = what;
+    for (unsigned i = 0; i < pipeline->nodes; i++)
+        if (pipeline->node[i].fd >= 0)
+            close(pipeline->node[i].fd);
+    if (pipeline->epoll_fd >= 0)
+        close(pipeline->epoll_fd);
+    free(pipeline);
+}
+
 int bench_pipeline_open(const struct bench *bench, enum bench_floor_kind kind,
                         const char *token, int64_t ttl_ms, struct bench_pipeline **ret_pipeline)
 {
@@ -274,26 +285,14 @@ int bench_pipeline_open(const struct bench *bench, enum bench_floor_kind kind,
     pipeline->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     for (unsigned i = 0; i < pipeline->nodes; i++)
         pipeline->node[i].fd = -1;
+    bench_at_end(close_pipeline, pipeline);
     for (unsigned i = 0; i < pipeline->nodes; i++)
         if (pipeline->epoll_fd < 0 || !connect_node(pipeline, i, &bench->node[i], &requests)) {
             fprintf(stderr, "redlock-bench: master %u can't be reached by a plain socket\n",
                     i + 1);
-            bench_pipeline_close(pipeline);
             return EX_UNAVAILABLE;
         }
     build_slots(pipeline, &requests, token, ttl_ms);
     *ret_pipeline = pipeline;
     return 0;
-}
-
-void bench_pipeline_close(struct bench_pipeline *pipeline)
-{
-    if (pipeline == NULL)
-        return;
-    for (unsigned i = 0; i < pipeline->nodes; i++)
-        if (pipeline->node[i].fd >= 0)
-            close(pipeline->node[i].fd);
-    if (pipeline->epoll_fd >= 0)
-        close(pipeline->epoll_fd);
-    free(pipeline);
 }

@@ -16,7 +16,6 @@ struct bench_pipeline;
 int bench_pipeline_open(const struct bench *bench, enum bench_floor_kind kind,
                         const char *token, int64_t ttl_ms,
                         struct bench_pipeline **ret_pipeline);
-void bench_pipeline_close(struct bench_pipeline *pipeline);
 
 /* See bench_many_run(). */
 struct bench_slice bench_pipeline_run(struct bench_pipeline *pipeline, unsigned slots,

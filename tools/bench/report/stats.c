@@ -25,33 +25,51 @@ void *bench_zeroed(size_t size)
     return or_tell(calloc(1, size));
 }
 
+static struct {
+    void (*close)(void *what);
+    void *what;
+} at_end[160];
+static size_t at_end_count;
+
+void bench_at_end(void (*close)(void *what), void *what)
+{
+    assert(at_end_count < sizeof(at_end) / sizeof(at_end[0]));
+    at_end[at_end_count].close = close;
+    at_end[at_end_count++].what = what;
+}
+
+void bench_end_all(void)
+{
+    while (at_end_count > 0) {
+        at_end_count--;
+        at_end[at_end_count].close(at_end[at_end_count].what);
+    }
+}
+
+void *bench_room(size_t size)
+{
+    void *room = bench_zeroed(size);
+    if (room != NULL)
+        bench_at_end(free, room);
+    return room;
+}
+
 bool bench_samples_init(struct bench_samples *samples, size_t capacity)
 {
     assert(capacity > 0);
     *samples = (struct bench_samples){.capacity = capacity};
     samples->ns = or_tell(malloc(capacity * sizeof(samples->ns[0])));
+    if (samples->ns != NULL)
+        bench_at_end(free, samples->ns);
     return samples->ns != NULL;
-}
-
-void bench_samples_free(struct bench_samples *samples)
-{
-    free(samples->ns);
-    *samples = (struct bench_samples){0};
 }
 
 bool bench_samples_init_all(struct bench_samples *samples, size_t count, size_t capacity)
 {
     bool fine = true;
-    memset(samples, 0, count * sizeof(samples[0]));
     for (size_t i = 0; i < count && fine; i++)
         fine = bench_samples_init(&samples[i], capacity);
     return fine;
-}
-
-void bench_samples_free_all(struct bench_samples *samples, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        bench_samples_free(&samples[i]);
 }
 
 void bench_samples_clear(struct bench_samples *samples)

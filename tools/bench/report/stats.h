@@ -9,6 +9,14 @@
 /* Zeroed memory, for free(). NULL: there is none, and a line is on stderr. */
 void *bench_zeroed(size_t size);
 
+/* Have it closed by bench_end_all(), the last one first. All that a scenario opens is, when the
+ * scenario is over: so it may return wherever it fails. */
+void bench_at_end(void (*close)(void *what), void *what);
+void bench_end_all(void);
+
+/* Zeroed memory until then. NULL, as above. */
+void *bench_room(size_t size);
+
 /* Durations of one slice. Never grows while it is measured. */
 struct bench_samples {
     int64_t *ns;
@@ -17,13 +25,9 @@ struct bench_samples {
     bool sorted;
 };
 
-/* False: no memory; a line is on stderr. */
+/* Until the end of the scenario. False: no memory; a line is on stderr. */
 bool bench_samples_init(struct bench_samples *samples, size_t capacity);
-void bench_samples_free(struct bench_samples *samples);
-
-/* The same for an array of them; all can be freed, also where initializing failed. */
 bool bench_samples_init_all(struct bench_samples *samples, size_t count, size_t capacity);
-void bench_samples_free_all(struct bench_samples *samples, size_t count);
 void bench_samples_clear(struct bench_samples *samples);
 void bench_samples_add(struct bench_samples *samples, int64_t ns); /* full: forgotten */
 

@@ -91,38 +91,28 @@ static int measure_all(struct async_release_run *run)
 {
     redlock_config config = bench_config(run->bench);
     static const char *const names[DRIVERS] = {"redlock-bench:await", "redlock-bench:leave"};
-    int status = 0;
-    for (int i = 0; i < DRIVERS && status == 0; i++) {
+    for (int i = 0; i < DRIVERS; i++) {
         struct releaser *releaser = &run->releaser[i];
         struct bench_driver driver = {
             .name = of[i], .context = releaser, .acquire = acquire, .release = release};
         releaser->awaits = i == AWAITED;
-        status = bench_library_open(&config, names[i], TTL_MS, &releaser->library);
-        if (status == 0)
-            bench_measure(&driver, 0, WARM_UP_PAIRS, NULL);
+        int status = bench_library_open(&config, names[i], TTL_MS, &releaser->library);
+        if (status != 0)
+            return status;
+        bench_measure(&driver, 0, WARM_UP_PAIRS, NULL);
     }
-    for (unsigned round = 0; round < run->bench->options.rounds && status == 0; round++)
+    for (unsigned round = 0; round < run->bench->options.rounds; round++)
         measure_round(run, round);
-    if (status == 0)
-        report(run);
-    for (int i = 0; i < DRIVERS; i++)
-        bench_library_close(&run->releaser[i].library);
-    return status;
+    report(run);
+    return 0;
 }
 
 int bench_run_async_release(struct bench *bench)
 {
-    struct async_release_run *run = bench_zeroed(sizeof(*run));
-    bool fine = run != NULL;
-    for (int i = 0; i < DRIVERS && fine; i++)
-        fine = bench_samples_init(&run->releaser[i].samples, SAMPLES_MAX);
-    int status = EX_OSERR;
-    if (fine) {
-        run->bench = bench;
-        status = measure_all(run);
-    }
-    for (int i = 0; i < DRIVERS && run != NULL; i++)
-        bench_samples_free(&run->releaser[i].samples);
-    free(run);
-    return status;
+    struct async_release_run *run = bench_room(sizeof(*run));
+    if (run == NULL || !bench_samples_init(&run->releaser[AWAITED].samples, SAMPLES_MAX) ||
+        !bench_samples_init(&run->releaser[NOT_AWAITED].samples, SAMPLES_MAX))
+        return EX_OSERR;
+    run->bench = bench;
+    return measure_all(run);
 }

@@ -126,18 +126,14 @@ static int measure(struct contention_run *run)
 
 int bench_run_contention(struct bench *bench)
 {
-    struct contention_run *run = bench_zeroed(sizeof(*run));
-    if (run == NULL || !bench_samples_init(&run->samples, BENCH_HANDOFFS_MAX)) {
-        free(run);
+    struct contention_run *run = bench_room(sizeof(*run));
+    if (run == NULL || !bench_samples_init(&run->samples, BENCH_HANDOFFS_MAX))
         return EX_OSERR;
-    }
     run->bench = bench;
     run->workers[0] = FEW;
     run->workers[1] = bench->options.quick ? MANY_QUICK : MANY;
     int status = measure(run);
     for (int i = 0; i < GROUPS; i++)
         bench_group_end(run->group[i]);
-    bench_samples_free(&run->samples);
-    free(run);
     return status;
 }

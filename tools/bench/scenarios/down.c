@@ -193,17 +193,14 @@ int bench_run_down(struct bench *bench)
         return status;
     status = bench_floor_open(bench, BENCH_SAME_BYTES, "redlock-bench:down-floor",
                               "0123456789abcdef0123456789abcdef", TTL_MS, &run.floor);
-    if (status == 0) {
-        run.driver[LIBRARY] = bench_library_driver(&run.library);
-        run.driver[FLOOR] = bench_floor_driver(run.floor);
-        status = touch_samples(&run) ? 0 : EX_OSERR;
-    }
+    if (status != 0)
+        return status;
+    run.driver[LIBRARY] = bench_library_driver(&run.library);
+    run.driver[FLOOR] = bench_floor_driver(run.floor);
+    if (!touch_samples(&run))
+        return EX_OSERR;
     for (unsigned fault = 0; fault < FAULTS && status == 0; fault++)
         if (fault != BLACKHOLED || !bench->options.unix_sockets)
             status = measure_fault(&run, (enum fault)fault);
-    for (unsigned i = 0; i < DRIVERS; i++)
-        bench_samples_free(&run.samples[i]);
-    bench_floor_close(run.floor);
-    bench_library_close(&run.library);
     return status;
 }

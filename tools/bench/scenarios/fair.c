@@ -252,21 +252,13 @@ static int open_all(struct fair_run *run, const redlock_config *config,
     return status;
 }
 
-static void close_all(struct fair_run *run)
+static void end_waiters(struct fair_run *run)
 {
     atomic_store(&run->over, true);
     for (unsigned i = 0; i < run->started; i++) {
         sem_post(&run->waiter[i].go);
         pthread_join(run->waiter[i].thread, NULL);
     }
-    for (unsigned i = 0; i < WAITERS; i++) {
-        if (run->waiter[i].library.client != NULL)
-            bench_library_close(&run->waiter[i].library);
-        bench_floor_fair_close(run->waiter[i].floor);
-    }
-    bench_floor_fair_close(run->floor_holder);
-    if (run->holder.client != NULL)
-        bench_library_close(&run->holder);
     server_talk_close(&run->talk);
 }
 
@@ -280,20 +272,19 @@ static int measure(struct fair_run *run, const struct server_at *at)
     bool fine = status == 0 && run_lap(run, LIBRARY, 0) && (run->far || run_lap(run, FLOOR, 0));
     for (unsigned round = 0; round < run->bench->options.rounds && fine; round++)
         fine = measure_round(run, round);
-    close_all(run);
+    end_waiters(run);
     if (fine)
         report(run);
+    bench_end_all();
     return status == 0 && !fine ? EX_OSERR : status;
 }
 
 static struct fair_run *new_run(struct bench *bench, const char *way)
 {
-    struct fair_run *run = bench_zeroed(sizeof(*run));
+    struct fair_run *run = bench_room(sizeof(*run));
     if (run == NULL || !bench_samples_init_all(run->handoffs, DRIVERS, SAMPLES_MAX) ||
-        !bench_samples_init(&run->pings, PINGS)) {
-        free(run);
+        !bench_samples_init(&run->pings, PINGS))
         return NULL;
-    }
     run->bench = bench;
     run->way = way;
     run->talk.fd = -1;
@@ -308,11 +299,7 @@ static int run_one(struct bench *bench, const char *way, const struct server_at 
     if (run == NULL)
         return EX_OSERR;
     run->far = far;
-    int status = measure(run, at);
-    bench_samples_free_all(run->handoffs, DRIVERS);
-    bench_samples_free(&run->pings);
-    free(run);
-    return status;
+    return measure(run, at);
 }
 
 int bench_run_fair(struct bench *bench)

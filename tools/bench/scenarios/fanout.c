@@ -42,7 +42,6 @@ static int measure_rounds(struct bench *bench, struct bench_library *library,
     for (unsigned round = 0; round < bench->options.rounds; round++)
         for (unsigned i = 0; i < 2; i++)
             measure(&driver[i], &samples, round, &series[i]);
-    bench_samples_free(&samples);
     for (unsigned i = 0; i < 2; i++) {
         bench_add(&bench->report, scenario, "a try", driver[i].name, "ms",
                   bench_summarise(series[i].median_ms, bench->options.rounds));
@@ -59,8 +58,9 @@ static int measure_through(struct bench *bench, const struct bench_delay *delay)
 {
     char url[REDLOCK_NODES_MAX][48];
     redlock_node node[REDLOCK_NODES_MAX];
-    struct bench *far = bench_zeroed(sizeof(*far));
-    if (far == NULL)
+    struct bench *far = bench_room(sizeof(*far));
+    struct bench_library *library = bench_room(sizeof(*library));
+    if (far == NULL || library == NULL)
         return EX_OSERR;
     *far = *bench;
     for (unsigned i = 0; i < bench->nodes; i++) {
@@ -70,23 +70,16 @@ static int measure_through(struct bench *bench, const struct bench_delay *delay)
         node[i] = (redlock_node)REDLOCK_NODE_INIT;
         node[i].url = url[i];
     }
-    struct bench_library library;
     struct bench_floor *floor = NULL;
     redlock_config config = bench_config(bench);
     config.file = NULL;
     config.nodes = node;
     config.node_count = bench->nodes;
-    int status = bench_library_open(&config, "redlock-bench:far", TTL_MS, &library);
-    if (status == 0) {
+    int status = bench_library_open(&config, "redlock-bench:far", TTL_MS, library);
+    if (status == 0)
         status = bench_floor_open(far, BENCH_SAME_BYTES, "redlock-bench:far-floor",
                                   "0123456789abcdef", TTL_MS, &floor);
-        if (status == 0)
-            status = measure_rounds(bench, &library, floor);
-        bench_floor_close(floor);
-        bench_library_close(&library);
-    }
-    free(far);
-    return status;
+    return status == 0 ? measure_rounds(bench, library, floor) : status;
 }
 
 int bench_run_fanout(struct bench *bench)
@@ -97,6 +90,7 @@ int bench_run_fanout(struct bench *bench)
         return EX_OSERR;
     }
     int status = measure_through(bench, delay);
+    bench_end_all();
     bench_delay_end(delay);
     return status;
 }

@@ -234,9 +234,6 @@ static int measure_all(struct handoff_run *run)
 int bench_run_handoff(struct bench *bench)
 {
     struct handoff_run run = {.bench = bench};
-    int status = EX_OSERR;
-    if (bench_samples_init_all(run.samples, DRIVERS, SAMPLES_MAX))
-        status = measure_all(&run);
-    bench_samples_free_all(run.samples, DRIVERS);
-    return status;
+    return bench_samples_init_all(run.samples, DRIVERS, SAMPLES_MAX) ? measure_all(&run)
+                                                                     : EX_OSERR;
 }

@@ -234,22 +234,14 @@ static int measure_all(struct inflight_run *run)
             measure_round(run, depths[d], round);
         report(run, depths[d]);
     }
-    for (int i = SAME_BYTES; i <= BARE; i++)
-        bench_pipeline_close(run->pipeline[i]);
-    bench_library_close(&run->library);
     return status;
 }
 
 int bench_run_inflight(struct bench *bench)
 {
-    struct inflight_run *run = bench_zeroed(sizeof(*run));
-    int status = EX_OSERR;
-    if (run == NULL)
-        return status;
+    struct inflight_run *run = bench_room(sizeof(*run));
+    if (run == NULL || !bench_samples_init_all(run->samples, DRIVERS, SAMPLES_MAX))
+        return EX_OSERR;
     run->bench = bench;
-    if (bench_samples_init_all(run->samples, DRIVERS, SAMPLES_MAX))
-        status = measure_all(run);
-    bench_samples_free_all(run->samples, DRIVERS);
-    free(run);
-    return status;
+    return measure_all(run);
 }

@@ -138,7 +138,7 @@ static int count_round_trips(struct bench *bench, struct bench_library *library)
 static int run_kind(struct bench *bench, const struct bench *on, size_t which,
                     const redlock_config *config)
 {
-    struct bench_library library;
+    static struct bench_library library;
     struct bench_floor *floor = NULL;
     char token[256];
     char name[64];
@@ -152,19 +152,17 @@ static int run_kind(struct bench *bench, const struct bench *on, size_t which,
     snprintf(name, sizeof(name), "redlock-bench:kinds:%zu", which);
     snprintf(floor_name, sizeof(floor_name), "redlock-bench:kinds-floor:%zu", which);
     int status = bench_library_open(config, name, TTL_MS, &library);
-    if (status != 0)
-        return status;
     library.options.kind = measured[which].kind;
     library.options.fenced = measured[which].fenced;
-    status = bench_library_token(&library, token, sizeof(token));
+    if (status == 0)
+        status = bench_library_token(&library, token, sizeof(token));
     if (status == 0)
         status = bench_floor_open_kind(on, &lock, floor_name, token, TTL_MS, &floor);
     if (status == 0)
         measure(bench, on, which, &library, floor);
     if (status == 0 && measured[which].fenced)
         status = count_round_trips(bench, &library);
-    bench_floor_close(floor);
-    bench_library_close(&library);
+    bench_end_all();
     return status;
 }
 
@@ -174,7 +172,7 @@ static int run_kind(struct bench *bench, const struct bench *on, size_t which,
 static int run_strict(struct bench *bench)
 {
     struct rounds rounds; /* "ours" are strict */
-    struct bench_library library[2];
+    static struct bench_library library[2];
     redlock_config config = bench_config(bench);
     config.max_ttl_ms = STRICT_TTL_MS;
     int status = bench_library_open(&config, "redlock-bench:loose", STRICT_TTL_MS, &library[0]);
@@ -182,17 +180,15 @@ static int run_strict(struct bench *bench)
         return status;
     config.guard = REDLOCK_GUARD_STRICT;
     status = bench_library_open(&config, "redlock-bench:strict", STRICT_TTL_MS, &library[1]);
-    if (status == 0) {
-        struct bench_driver driver[DRIVERS] = {bench_library_driver(&library[1]),
-                                               bench_library_driver(&library[0])};
-        measure_rounds(bench, driver, &rounds);
-        bench_add_ratio(&bench->report, scenario, "pairs a second, guard strict to none",
-                        "plain", rounds.ours, rounds.least, bench->options.rounds);
-        bench_add_failed_pairs(&bench->report, scenario, "", "guard strict", rounds.failures);
-        bench_library_close(&library[1]);
-    }
-    bench_library_close(&library[0]);
-    return status;
+    if (status != 0)
+        return status;
+    struct bench_driver driver[DRIVERS] = {bench_library_driver(&library[1]),
+                                           bench_library_driver(&library[0])};
+    measure_rounds(bench, driver, &rounds);
+    bench_add_ratio(&bench->report, scenario, "pairs a second, guard strict to none", "plain",
+                    rounds.ours, rounds.least, bench->options.rounds);
+    bench_add_failed_pairs(&bench->report, scenario, "", "guard strict", rounds.failures);
+    return 0;
 }
 
 int bench_run_kinds(struct bench *bench)

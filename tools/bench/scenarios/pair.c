@@ -106,11 +106,8 @@ static int open_floors(struct pair_run *run)
     if (status != 0 || !bench->floors)
         return status;
     for (unsigned i = 0; i < bench->nodes; i++) {
-        if (!server_talk_open(&run->talk[i], &bench->node[i])) {
-            fprintf(stderr, "redlock-bench: master %u can't be reached by a plain socket\n",
-                    i + 1);
+        if (!bench_talk_open(&run->talk[i], bench, i))
             return EX_UNAVAILABLE;
-        }
     }
     status = bench_floor_open(bench, BENCH_SAME_BYTES, "redlock-bench:floor", token, TTL_MS,
                               &run->floor[SAME_BYTES]);
@@ -193,34 +190,21 @@ static int measure_pairs(struct pair_run *run)
     status = open_lazy(run, &config);
     if (status == 0)
         status = open_floors(run);
-    for (unsigned round = 0; round < run->bench->options.rounds && status == 0; round++)
+    if (status != 0)
+        return status;
+    for (unsigned round = 0; round < run->bench->options.rounds; round++)
         measure_round(run, round);
-    if (status == 0)
-        report_pairs(run);
-    for (unsigned i = SAME_BYTES; i <= BARE; i++)
-        bench_floor_close(run->floor[i]);
-    for (unsigned i = 0; i < run->bench->nodes; i++)
-        server_talk_close(&run->talk[i]);
-    if (run->drivers > LAZY)
-        bench_library_close(&run->lazy);
-    bench_library_close(&run->library);
-    return status;
+    report_pairs(run);
+    return 0;
 }
 
 int bench_run_pair(struct bench *bench)
 {
-    struct pair_run *run = bench_zeroed(sizeof(*run));
-    int status = EX_OSERR;
-    if (run == NULL)
-        return status;
+    struct pair_run *run = bench_room(sizeof(*run));
+    if (run == NULL || !bench_samples_init_all(run->samples, DRIVERS, SAMPLES_MAX))
+        return EX_OSERR;
     run->bench = bench;
-    for (unsigned i = 0; i < REDLOCK_NODES_MAX; i++)
-        run->talk[i].fd = -1;
-    if (bench_samples_init_all(run->samples, DRIVERS, SAMPLES_MAX))
-        status = measure_pairs(run);
-    bench_samples_free_all(run->samples, DRIVERS);
-    free(run);
-    return status;
+    return measure_pairs(run);
 }
 
 /* Pairs are counted in blocks. The allocations of a block are those of a steady state. A buffer
@@ -246,7 +230,7 @@ static void measure_blocks(struct bench *bench, const struct bench_driver *drive
 int bench_run_memory(struct bench *bench)
 {
     struct bench_report *report = &bench->report;
-    struct bench_library library;
+    static struct bench_library library;
     redlock_config config = bench_config(bench);
     int status = bench_library_open(&config, "redlock-bench:memory", TTL_MS, &library);
     if (status != 0)
@@ -265,6 +249,5 @@ int bench_run_memory(struct bench *bench)
               bench_summary_of(bench_peak_rss_kib() - peak_kib));
     bench_add(report, memory, "its peak", driver.name, "KiB",
               bench_summary_of(bench_peak_rss_kib()));
-    bench_library_close(&library);
     return 0;
 }

@@ -232,8 +232,9 @@ static int open_library(struct renew_run *run)
 
 int bench_run_renew(struct bench *bench)
 {
-    struct renew_run run = {.bench = bench, .locks = bench->options.locks};
-    run.lock = bench_zeroed(run.locks * sizeof(run.lock[0]));
+    static struct renew_run run;
+    run = (struct renew_run){.bench = bench, .locks = bench->options.locks};
+    run.lock = bench_room(run.locks * sizeof(run.lock[0]));
     if (run.lock == NULL)
         return EX_OSERR;
     pthread_mutex_init(&run.mutex, NULL);
@@ -242,10 +243,6 @@ int bench_run_renew(struct bench *bench)
     if (status == 0) {
         memset(run.lock, 0, run.locks * sizeof(run.lock[0])); /* resident from here on */
         measure(&run);
-        bench_library_close(&run.library);
     }
-    pthread_cond_destroy(&run.done);
-    pthread_mutex_destroy(&run.mutex);
-    free(run.lock);
     return status;
 }

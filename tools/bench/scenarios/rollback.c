@@ -169,7 +169,7 @@ static int prepare(struct rollback_run *run)
             !bench_samples_init(&run->resumed[i], samples))
             return EX_OSERR;
     for (unsigned i = 0; i < bench->nodes; i++)
-        if (!server_talk_open(&run->talk[i], &bench->node[i]))
+        if (!bench_talk_open(&run->talk[i], bench, i))
             return EX_UNAVAILABLE;
     int status = bench_floor_open(bench, BENCH_SAME_BYTES, run->name[FLOOR],
                                   "0123456789abcdef0123456789abcdef", TTL_MS, &run->floor);
@@ -182,8 +182,6 @@ int bench_run_rollback(struct bench *bench)
 {
     static struct rollback_run run;
     run = (struct rollback_run){.bench = bench};
-    for (unsigned i = 0; i < bench->nodes; i++)
-        run.talk[i].fd = -1;
     if (bench->needed - 1 == 0) {
         bench_note(&bench->report, "rollback: needs three masters or more, left out");
         return 0;
@@ -193,16 +191,5 @@ int bench_run_rollback(struct bench *bench)
     if (status != 0)
         return status;
     status = prepare(&run);
-    if (status == 0)
-        status = measure_all(&run);
-    for (unsigned i = 0; i < bench->nodes; i++)
-        server_talk_close(&run.talk[i]);
-    for (unsigned i = 0; i < DRIVERS; i++) {
-        bench_samples_free(&run.lost[i]);
-        bench_samples_free(&run.silent[i]);
-        bench_samples_free(&run.resumed[i]);
-    }
-    bench_floor_close(run.floor);
-    bench_library_close(&run.library);
-    return status;
+    return status == 0 ? measure_all(&run) : status;
 }

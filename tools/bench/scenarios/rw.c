@@ -36,7 +36,7 @@ struct rw_run {
     struct bench *bench;
     struct reader reader[READERS];
     struct bench_library writer;
-    unsigned opened, started;
+    unsigned started;
     atomic_bool over;
     atomic_uint inside;  /* readers that have the lock */
     atomic_ullong begun; /* holds of readers */
@@ -136,24 +136,20 @@ static void report(struct rw_run *run, const char *masters)
     bench_aim(to, BENCH_AT_MOST, 0);
 }
 
-static int open_one(struct rw_run *run, const redlock_config *config, int kind,
-                    struct bench_library *library)
+static int open_one(const redlock_config *config, int kind, struct bench_library *library)
 {
     int status = bench_library_open(config, "redlock-bench:rw", TTL_MS, library);
-    if (status != 0)
-        return status;
-    run->opened++;
     library->options.kind = kind;
     library->options.wait_ms = REDLOCK_FOREVER;
-    return 0;
+    return status;
 }
 
 static int open_all(struct rw_run *run, const redlock_config *config)
 {
-    int status = open_one(run, config, REDLOCK_WRITE, &run->writer);
+    int status = open_one(config, REDLOCK_WRITE, &run->writer);
     for (unsigned i = 0; i < READERS && status == 0; i++) {
         run->reader[i].run = run;
-        status = open_one(run, config, REDLOCK_READ, &run->reader[i].library);
+        status = open_one(config, REDLOCK_READ, &run->reader[i].library);
     }
     for (unsigned i = 0; i < READERS && status == 0; i++) {
         if (bench_thread_start(&run->reader[i].thread, read_on, &run->reader[i]))
@@ -164,23 +160,22 @@ static int open_all(struct rw_run *run, const redlock_config *config)
     return status;
 }
 
-static void close_all(struct rw_run *run)
+static void end_readers(struct rw_run *run)
 {
     atomic_store(&run->over, true);
     for (unsigned i = 0; i < run->started; i++) {
         pthread_join(run->reader[i].thread, NULL);
         run->failures += (double)run->reader[i].failures;
     }
-    for (unsigned i = 0; i < run->opened; i++)
-        bench_library_close(i == 0 ? &run->writer : &run->reader[i - 1].library);
-    run->opened = run->started = 0;
-    atomic_store(&run->over, false);
 }
 
-static int measure(struct rw_run *run, const redlock_config *config, const char *masters)
+static int measure(struct bench *bench, const redlock_config *config, const char *masters)
 {
-    run->overlaps = run->failures = 0;
-    memset(run->reader, 0, sizeof(run->reader));
+    struct rw_run *run = bench_room(sizeof(*run));
+    if (run == NULL || !bench_samples_init(&run->waits, SAMPLES_MAX) ||
+        !bench_samples_init(&run->ahead, SAMPLES_MAX))
+        return EX_OSERR;
+    run->bench = bench;
     int status = open_all(run, config);
     if (status == 0) {
         write_once(run); /* subscriptions are made by now */
@@ -188,36 +183,26 @@ static int measure(struct rw_run *run, const redlock_config *config, const char 
         for (unsigned round = 0; round < run->bench->options.rounds; round++)
             measure_round(run, round);
     }
-    close_all(run);
+    end_readers(run);
     if (status == 0)
         report(run, masters);
+    bench_end_all();
     return status;
 }
 
 int bench_run_rw(struct bench *bench)
 {
-    struct rw_run *run = bench_zeroed(sizeof(*run));
-    int status = EX_OSERR;
-    if (run != NULL && bench_samples_init(&run->waits, SAMPLES_MAX) &&
-        bench_samples_init(&run->ahead, SAMPLES_MAX)) {
-        redlock_node node = REDLOCK_NODE_INIT;
-        char url[BENCH_URL_MAX], masters[24];
-        redlock_config all = bench_config(bench);
-        redlock_config first = bench_config_of_one(bench, &bench->node[0], &node, url);
-        run->bench = bench;
-        status = 0;
-        /* Somebody else's masters are known by their file: how to log in is in there, too. */
-        if (bench->masters != NULL)
-            status = measure(run, &first, "1 master");
-        snprintf(masters, sizeof(masters), "%u master%s", bench->nodes,
-                 bench->nodes == 1 ? "" : "s");
-        if (status == 0 && (bench->masters == NULL || bench->nodes > 1))
-            status = measure(run, &all, masters);
-    }
-    if (run != NULL) {
-        bench_samples_free(&run->waits);
-        bench_samples_free(&run->ahead);
-    }
-    free(run);
+    redlock_node node = REDLOCK_NODE_INIT;
+    char url[BENCH_URL_MAX], masters[24];
+    redlock_config all = bench_config(bench);
+    redlock_config first = bench_config_of_one(bench, &bench->node[0], &node, url);
+    int status = 0;
+    /* Somebody else's masters are known by their file: how to log in is in there, too. */
+    if (bench->masters != NULL)
+        status = measure(bench, &first, "1 master");
+    snprintf(masters, sizeof(masters), "%u master%s", bench->nodes,
+             bench->nodes == 1 ? "" : "s");
+    if (status == 0 && (bench->masters == NULL || bench->nodes > 1))
+        status = measure(bench, &all, masters);
     return status;
 }

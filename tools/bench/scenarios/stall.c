@@ -232,9 +232,5 @@ int bench_run_stall(struct bench *bench)
         return status;
     status = bench_floor_open(bench, BENCH_SAME_BYTES, NAME "-floor",
                               "0123456789abcdef0123456789abcdef", TTL_MS, &run.floor);
-    if (status == 0)
-        status = measure_all(&run);
-    bench_floor_close(run.floor);
-    bench_library_close(&run.library);
-    return status;
+    return status == 0 ? measure_all(&run) : status;
 }

@@ -173,19 +173,14 @@ static int measure_all(struct start_run *run)
 
 int bench_run_start(struct bench *bench)
 {
-    struct start_run *run = bench_zeroed(sizeof(*run));
-    int status = EX_OSERR;
-    if (run == NULL)
-        return status;
+    struct start_run *run = bench_room(sizeof(*run));
+    if (run == NULL || !bench_samples_init_all(run->samples, DRIVERS, RUNS))
+        return EX_OSERR;
     run->bench = bench;
     if (!find_program(run->program, sizeof(run->program))) {
         bench_note(&bench->report,
                    "run: left out, because redlock(1) is not beside this program");
-        status = 0;
-    } else if (bench_samples_init_all(run->samples, DRIVERS, RUNS)) {
-        status = measure_all(run);
+        return 0;
     }
-    bench_samples_free_all(run->samples, DRIVERS);
-    free(run);
-    return status;
+    return measure_all(run);
 }

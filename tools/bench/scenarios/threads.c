@@ -215,18 +215,14 @@ static int measure_all(struct threads_run *run)
         }
         end_pool(&run->pool);
     }
-    bench_pipeline_close(run->pipeline);
-    bench_library_close(&run->library);
     return status;
 }
 
 int bench_run_threads(struct bench *bench)
 {
-    struct threads_run *run = bench_zeroed(sizeof(*run));
+    struct threads_run *run = bench_room(sizeof(*run));
     if (run == NULL)
         return EX_OSERR;
     run->bench = bench;
-    int status = measure_all(run);
-    free(run);
-    return status;
+    return measure_all(run);
 }
