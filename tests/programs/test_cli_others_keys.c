@@ -39,7 +39,7 @@ static int run(const char *const argv[], char ret_out[8192])
 
 static const char *const told[] = {
     "redlock:marker is another program's",
-    "set redlock:quarantine by hand",
+    "what stands in redlock:quarantine is",
     "redlock:lists",
     "redlock:fencing is another program's",
 };

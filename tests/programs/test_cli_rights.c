@@ -365,7 +365,6 @@ TEST(rights, narrow_patterns_are_enough, .rows = 3)
     (void)program_run(NULL, REDLOCK("status", "--json", "--kinds", "plain", "--prefix", "x:"),
                       &program);
     cli_expect_check(program, 0, "rights", narrows[_i].result, narrows[_i].lacks, NULL);
-    stop();
 }
 
 /* The guard makes INFO a right without which no lock is had. */
