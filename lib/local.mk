@@ -50,7 +50,7 @@ lib_kinds = %D%/kinds/handle_text.c %D%/kinds/handle_text.h %D%/kinds/key_rules.
 	%D%/kinds/key_rules.h %D%/kinds/fencing.h %D%/kinds/keys.c %D%/kinds/keys.h %D%/kinds/kind.c \
 	%D%/kinds/kind.h %D%/kinds/lists.h %D%/kinds/marker.h %D%/kinds/lock_view.c %D%/kinds/lock_view.h %D%/kinds/name_set.c \
 	%D%/kinds/name_set.h %D%/kinds/script_error.c %D%/kinds/script_error.h
-lib_net = %D%/net/certificate.c %D%/net/certificate.h %D%/net/connection.c %D%/net/connection.h \
+lib_net = %D%/net/fence_certificate.c %D%/net/fence_certificate.h %D%/net/connection.c %D%/net/connection.h \
 	%D%/net/hiredis_reader.c %D%/net/hiredis_reader.h \
 	%D%/net/link.c %D%/net/link.h %D%/net/link_connect.c %D%/net/link_internal.h \
 	%D%/net/link_race.c %D%/net/link_socket.c \

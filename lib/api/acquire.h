@@ -91,7 +91,7 @@ int rl_acquire_outcome(const struct rl_acquire *acquire, int64_t now_ns);
 
 /* acquire_bounds.c. _join_queue: join the name's wait queue, if that is worth it; 0, or why
  * that is not possible. _last_ns: when the try must end. _ended: has another client of its
- * group been shut down? _conclude: the result and the handle. */
+ * group been shut down? _conclude: the result and the user's lock. */
 int rl_acquire_join_queue(struct rl_acquire *acquire, int64_t now_ns);
 int64_t rl_acquire_last_ns(const struct rl_acquire *acquire, int64_t now_ns);
 bool rl_acquire_ended(const struct rl_call *call);

@@ -48,14 +48,14 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
         lease->waiter = queue->number;
         lease->waits_since_ns = acquire->began_ns;
         struct rl_waking *waking = &queue->waking;
-        client->stats.probes += acquire->pause.probes && !waking->wakes;
+        client->stats.probes += acquire->pause.unprompted && !waking->wakes;
         /* A node that woke us reserves the lock for us and wakes no other waiter. */
         if (waking->wakes && waking->named)
             acquire->ordered_next = false;
         rl_waking_round(waking, client->nodes.n, acquire->pause.hinted, &client->prng, now_ns);
         lease->waiter_round = waking->rounds;
     }
-    acquire->pause.probes = acquire->pause.hinted = acquire->pause.can_hear = false;
+    acquire->pause.unprompted = acquire->pause.hinted = acquire->pause.can_hear = false;
     rl_hold_init(&lease->hold, client->nodes.n, acquire->ttl_ns, client->config.drift_factor);
     rl_hold_set_lock_delay(&lease->hold, client->config.lock_delay_ms * RL_NS_PER_MS);
     lease->hold.several = acquire->target.kind->several;

@@ -53,7 +53,7 @@ void rl_client_destroy(redlock *client, bool in_child)
     free(client);
 }
 
-/* Give up everything that a handle still holds. */
+/* Give up everything that a user's lock still holds. */
 static void release_all(redlock *client, int64_t now_ns)
 {
     assert(client->calls.closing && !client->calls.all.first); /* nobody takes another one */

@@ -235,7 +235,7 @@ int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report)
     if (result)
         return result;
     /* Read late grants first: a node with a request in flight can't be asked again. This
-     * unlocks the client, so the handle must be checked afterwards. */
+     * unlocks the client, so the user's lock must be checked afterwards. */
     int64_t now_ns = rl_loop_poll_now(client);
     result = extend_prepare(&extend, lock, ttl_ms, report, now_ns);
     if (result == 0) {

@@ -1,4 +1,4 @@
-/* lock.c - users' handles, and what is known of a lock without asking the masters. */
+/* lock.c - users' locks, and what is known of a lock without asking the masters. */
 #include "config_auto.h"
 
 #include "engine/lease.h"
@@ -9,7 +9,7 @@
 
 struct redlock_lock *rl_lock_new(redlock *client)
 {
-    /* Reuse the handle that was freed first, so that stale handles are detected for as long as
+    /* Reuse the lock that was freed first, so that stale pointers are detected for as long as
      * possible. */
     if (client->locks.free_count > RL_HANDLES_RESTING) {
         client->locks.free_count--;

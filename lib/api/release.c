@@ -1,4 +1,4 @@
-/* release.c - gives a lock up: the handle is consumed, whatever the masters reply. */
+/* release.c - gives a lock up: the user's lock is consumed, whatever the masters reply. */
 #include "config_auto.h"
 
 #include "engine/lease.h"
@@ -22,7 +22,7 @@ static void release_step(struct rl_call *call, int64_t now_ns)
 
 static int release_conclude(struct rl_call *call, redlock_lock **ret_lock)
 {
-    (void)ret_lock; /* the handle is consumed */
+    (void)ret_lock; /* the user's lock is consumed */
     assert(call->done && !call->lease);
     return call->result;
 }
@@ -41,12 +41,12 @@ static int64_t release_budget_ns(redlock *client, const struct rl_lease *lease, 
     return budget;
 }
 
-/* Take the lease from the handle: a second release finds nothing held. An extension that
+/* Take the lease from the user's lock: a second release finds nothing held. An extension that
  * another caller waits for fails. `ret_over`: the lock had expired. NULL: the handle holds
  * nothing. */
 static struct rl_lease *take_lease(struct redlock_lock *lock, int64_t now_ns, bool *ret_over)
 {
-    /* A callback about its loss must not find the handle gone, nor run after this. */
+    /* A callback about its loss must not find the user's lock gone, nor run after this. */
     rl_callback_wait(lock->client, lock);
     struct rl_lease *lease = lock->lease;
     if (!lease)
@@ -202,7 +202,7 @@ int redlock_release(redlock_lock *lock)
     if (result)
         return result;
     int64_t now_ns =
-        rl_loop_poll_if_idle(client); /* unlocks: the handle must be checked afterwards */
+        rl_loop_poll_if_idle(client); /* unlocks: the user's lock must be checked afterwards */
     bool over;
     struct rl_lease *lease = take_lease(lock, now_ns, &over);
     if (!lease) {

@@ -145,8 +145,8 @@ static int resolve_target(redlock *client, const struct rl_names_arg *names_arg,
     return result ? result : check_names(client, names_arg, ret_target);
 }
 
-/* The beginning of both calls: an acquisition with checked arguments and a handle. Start it
- * with rl_acquire_start(). */
+/* The beginning of both calls: an acquisition with checked arguments and a user's lock.
+ * Start it with rl_acquire_start(). */
 static int begin_call(struct rl_acquire *acquire, redlock *client,
                       const struct rl_target *target, const redlock_options *options)
 {

@@ -63,7 +63,7 @@
 
 #define RL_PENDING_RELEASES_MAX 65536 /* ended leases that some master may still have */
 
-#define RL_HANDLES_RESTING 64 /* released handles before one is used again */
+#define RL_HANDLES_RESTING 64 /* released locks before one is used again */
 
 /* A voting master gets INFO again after this time, before further votes. */
 #define RL_ASK_INFO_MS 10000
@@ -95,9 +95,8 @@
 #define RL_TOLD_AGAIN_NS RL_NS_PER_S /* locks that were lost, say, share one line in this time */
 #define RL_RETRY_MIN_MS 5        /* the first backoff after a lost round */
 #define RL_RETRY_MAX_MS 250      /* and the longest */
-#define RL_PROBE_MS                                                                            \
-    1000 /* a queued waiter's probe period; it grows with its place */
-#define RL_PROBE_MAX_MS 8000
+#define RL_UNPROMPTED_MS 1000 /* a queued waiter asks unprompted then; later if far behind */
+#define RL_UNPROMPTED_MAX_MS 8000
 #define RL_QUEUE_TTL_MS 30000 /* a queue expires so long after the last request */
 #define RL_FAIR_WAITER_MS 15000 /* a silent waiter of a fair lock is dropped after this time */
 /* A reentrant lock that ends so long before its tokens was shortened by a peer. It must be

@@ -1,8 +1,9 @@
 /* certify.h - with `fencing strict`: may a master's fencing counters be trusted, and how does
  * one that lost them get trusted again? Core: pure.
  *
- * A master shows by a certificate that it has its counters (kinds/fence/fence_join.lua). One
- * that lost them has a loss instead, with an id of its own. The clients certify it:
+ * A master shows by a fencing certificate that it has its counters
+ * (kinds/fence/fence_join.lua). One that lost them has a loss instead, with an id of its own.
+ * The clients certify it:
  *
  *   1. They read the greatest tokens of a quorum of the others, all certified, for that loss.
  *   2. They tell the greatest of these to the master: its next tokens are above that.

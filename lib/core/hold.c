@@ -30,7 +30,7 @@ void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
     hold->hearsay = true;
     hold->deadline_ns = deadline_ns;
     hold->maybe_set = rl_all(n);
-    hold->standing = rl_all(n);
+    hold->granted = rl_all(n);
 }
 
 void rl_hold_set_lock_delay(struct rl_hold *hold, int64_t lock_delay_ns)
@@ -45,7 +45,7 @@ void rl_hold_assert(const struct rl_hold *hold)
 {
     uint64_t some = hold->not_asked_yet | hold->retake | hold->back | hold->release_asked |
                     hold->release_lost | hold->maybe_set | hold->uncertain | hold->release_due |
-                    hold->standing;
+                    hold->granted;
     for (unsigned slot = 0; slot < RL_SLOTS; slot++)
         some |= hold->acquire_inflight[slot] | hold->this_round[slot] |
                 hold->release_inflight[slot];
@@ -55,7 +55,7 @@ void rl_hold_assert(const struct rl_hold *hold)
     if (hold->phase != RL_HOLD_ASKING)
         assert(hold->not_asked_yet == 0);
     if (hold->phase != RL_HOLD_HELD)
-        assert(hold->deadline_ns == 0 && hold->retake == 0 && hold->standing == 0);
+        assert(hold->deadline_ns == 0 && hold->retake == 0 && hold->granted == 0);
     if (hold->phase != RL_HOLD_HELD && hold->phase != RL_HOLD_FENCING)
         assert(!hold->extending);
     if (hold->phase == RL_HOLD_HELD)
@@ -99,7 +99,7 @@ void rl_hold_end(struct rl_hold *hold, int64_t now_ns)
     hold->fence.number = NULL;
     hold->not_asked_yet = 0;
     hold->retake = hold->back = 0;
-    hold->standing = 0;
+    hold->granted = 0;
     hold->release_due = hold->maybe_set;
 }
 
@@ -125,8 +125,8 @@ unsigned rl_hold_become_held(struct rl_hold *hold, int64_t now_ns)
     hold->extending = false;
     hold->fence.number = NULL;
     hold->deadline_ns = until;
-    hold->standing = hold->ask.yes & ~hold->extend.no;
-    assert(rl_count(hold->standing) >= rl_quorum_needed(hold->n));
+    hold->granted = hold->ask.yes & ~hold->extend.no;
+    assert(rl_count(hold->granted) >= rl_quorum_needed(hold->n));
     return RL_EV_ACQUIRED | rl_hold_retake_back(hold);
 }
 
@@ -247,7 +247,7 @@ unsigned rl_hold_judge_extend(struct rl_hold *hold, int64_t now_ns)
         hold->extending = false;
         until = rl_validity_extended_ns(hold->deadline_ns, until);
         if (until != hold->deadline_ns)
-            hold->standing = hold->extend.yes;
+            hold->granted = hold->extend.yes;
         hold->deadline_ns = until;
         hold->hearsay = false;
         hold->retake = hold->extend.no;

@@ -50,13 +50,13 @@ struct rl_hold {
     uint64_t release_inflight[RL_SLOTS]; /* a release awaits its reply */
     uint64_t release_due;                /* ENDING: a release must be sent, maybe again */
     uint64_t not_asked_yet; /* ordered acquisition: the rest, until the first one grants */
-    uint64_t retake;        /* held by a majority, but missing there: retake it */
+    uint64_t retake;        /* held by a majority, but missing there: a retake fills it in */
     uint64_t back;          /* nodes that came back in a round: retake when it is over */
     uint64_t release_asked; /* nodes that may have had a key when release was called */
     uint64_t release_lost;  /* nodes that may have released it, but the reply was lost */
-    /* HELD: nodes that granted the lease that stands, and have not lost it as far as is known.
+    /* HELD: nodes that granted the last round, and have not lost it as far as is known.
      * Of a lock that was attached: all. */
-    uint64_t standing;
+    uint64_t granted;
 
     struct rl_round ask;
     struct rl_round release;

@@ -19,7 +19,7 @@ unsigned rl_hold_retake_back(struct rl_hold *hold)
     assert((nodes & ~rl_all(hold->n)) == 0);
     hold->back = 0;
     if (!nodes || hold->hearsay ||
-        rl_count(hold->standing & ~nodes) < rl_quorum_needed(hold->n))
+        rl_count(hold->granted & ~nodes) < rl_quorum_needed(hold->n))
         return 0;
     hold->retake |= nodes;
     return RL_DO_RETAKE;
@@ -33,7 +33,7 @@ static uint64_t lacking(const struct rl_hold *hold)
     if (hold->phase == RL_HOLD_NEW)
         return rl_all(hold->n);
     if (hold->phase == RL_HOLD_HELD)
-        return hold->extending ? hold->extend.failed : rl_all(hold->n) & ~hold->standing;
+        return hold->extending ? hold->extend.failed : rl_all(hold->n) & ~hold->granted;
     return hold->ask.failed;
 }
 

@@ -34,10 +34,10 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
            !((hold->release_inflight[0] | hold->release_inflight[1]) & bit));
     hold->acquire_inflight[slot] |= bit;
     /* What is retaken beside an extension has the old deadline. */
-    if (verb != RL_EXTEND_OR_SET || !hold->extending)
+    if (verb != RL_RETAKE || !hold->extending)
         hold->this_round[slot] |= bit;
     hold->maybe_set |= bit;
-    if (verb == RL_EXTEND_OR_SET)
+    if (verb == RL_RETAKE)
         hold->retake &= ~bit;
 }
 
@@ -88,7 +88,7 @@ unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, 
     rl_hold_assert(hold);
     assert(node < hold->n);
     assert(verb != RL_RELEASE || hold->phase == RL_HOLD_ENDING);
-    if (verb == RL_EXTEND_OR_SET)
+    if (verb == RL_RETAKE)
         hold->retake &= ~rl_bit(node);
     return count_vote(hold, node, verb, RL_VOTE_FAILED, 0, now_ns);
 }
@@ -124,10 +124,10 @@ static void stands(struct rl_hold *hold, uint64_t bit, enum rl_verb verb, enum r
 {
     assert(hold->phase == RL_HOLD_HELD && rl_count(bit) == 1);
     if (vote == RL_VOTE_YES) {
-        hold->standing |= bit;
+        hold->granted |= bit;
         hold->retake &= ~bit;
     } else if (vote == RL_VOTE_NO && verb == RL_EXTEND) {
-        hold->standing &= ~bit;
+        hold->granted &= ~bit;
     }
 }
 

@@ -30,7 +30,7 @@ unsigned rl_hold_void(struct rl_hold *hold, unsigned node, int64_t now_ns)
     if (hold->extending)
         void_vote(&hold->extend, bit);
     hold->back &= ~bit;
-    hold->standing &= ~bit;
+    hold->granted &= ~bit;
     switch (hold->phase) {
     case RL_HOLD_NEW:
     case RL_HOLD_ENDING:
@@ -43,7 +43,7 @@ unsigned rl_hold_void(struct rl_hold *hold, unsigned node, int64_t now_ns)
             return events | rl_hold_judge_fence(hold, now_ns);
         break;
     case RL_HOLD_HELD:
-        if (rl_count(hold->standing) < rl_quorum_needed(hold->n)) {
+        if (rl_count(hold->granted) < rl_quorum_needed(hold->n)) {
             rl_hold_end(hold, now_ns);
             return events | RL_EV_LOST;
         }

@@ -104,7 +104,7 @@ struct rl_shown {
     _Atomic int64_t clock_epoch; /* of that time */
 };
 
-/* Must be called before the user has the handle. It writes the epoch first, because readers
+/* Must be called before the user has the lock. It writes the epoch first, because readers
  * read the deadline before the epoch. */
 void rl_shown_begin(struct rl_shown *shown, int64_t deadline_ns, int64_t clock_epoch);
 

@@ -8,7 +8,7 @@
 enum rl_verb {
     RL_ACQUIRE,
     RL_EXTEND,
-    RL_EXTEND_OR_SET, /* extend, or set the key if nobody has it */
+    RL_RETAKE, /* extend, or set the key if nobody has it */
     RL_RELEASE,
     RL_INSPECT,
     RL_FORCE,
@@ -21,7 +21,7 @@ enum rl_verb {
 static inline bool rl_verb_takes(enum rl_verb verb)
 {
     assert(verb < RL_VERBS);
-    return verb == RL_ACQUIRE || verb == RL_EXTEND_OR_SET || verb == RL_EXTEND;
+    return verb == RL_ACQUIRE || verb == RL_RETAKE || verb == RL_EXTEND;
 }
 
 /* For the core, to acquire is one thing, whether a refused one is queued or not. */

@@ -34,7 +34,7 @@ void rl_waking_init(struct rl_waking *waking, bool named)
 {
     *waking = (struct rl_waking){.named = named};
     rl_backoff_init(&waking->hint_backoff, RL_RETRY_MIN_MS * RL_NS_PER_MS,
-                    RL_PROBE_MS * RL_NS_PER_MS);
+                    RL_UNPROMPTED_MS * RL_NS_PER_MS);
 }
 
 void rl_waking_message(struct rl_waking *waking, unsigned node, int64_t now_ns)
@@ -125,13 +125,13 @@ static int64_t free_at_ns(const struct rl_refusals *refusals, const struct rl_de
     return rl_later_ns(free_at, view->now_ns + 1);
 }
 
-/* Has it been next after the same holder for a probe's time? Enough nodes must say so to deny
+/* Has it been next after the same holder for RL_UNPROMPTED_MS? Enough nodes must say so to deny
  * it a majority. Then that holder's release wakes it, or its key expires. */
 static bool is_next(const struct rl_refusals *refusals, const struct rl_wait_view *view)
 {
     assert(refusals->behind_count <= view->n);
     return refusals->behind_count > view->n - rl_quorum_needed(view->n) &&
-           view->now_ns - refusals->behind_since_ns >= RL_PROBE_MS * RL_NS_PER_MS;
+           view->now_ns - refusals->behind_since_ns >= RL_UNPROMPTED_MS * RL_NS_PER_MS;
 }
 
 /* ---- by whose word it is woken -------------------------------------------------------- */
@@ -185,8 +185,8 @@ static int64_t minority_wakes_ns(const struct rl_wait_view *view)
  * If so, a round is optional. */
 static bool others_will_wake(const struct rl_pause *pause, const struct rl_wait_view *view)
 {
-    assert(!pause->probes || view->waking);
-    return pause->probes && will_be_woken(0, view);
+    assert(!pause->unprompted || view->waking);
+    return pause->unprompted && will_be_woken(0, view);
 }
 
 /* ---- the pause ------------------------------------------------------------------------ */
@@ -205,15 +205,16 @@ void rl_pause_join(struct rl_pause *pause, const struct rl_wait_view *view)
     pause->can_hear |= !view->waking->named && is_majority(view->listening, view);
 }
 
-/* Probe period while queued: it grows with the number of waiters ahead of us. For fair locks it
- * stays below a third of RL_FAIR_WAITER_MS, because a master drops a waiter that it has not
- * heard from for that long. */
-static int64_t probe_ns(const struct rl_refusals *refusals, const struct rl_wait_view *view)
+/* The time between unprompted tries while queued: it grows with the number of waiters ahead
+ * of us. For fair locks it stays below a third of RL_FAIR_WAITER_MS, because a master drops
+ * a waiter that it has not heard from for that long. */
+static int64_t unprompted_ns(const struct rl_refusals *refusals,
+                             const struct rl_wait_view *view)
 {
     assert(refusals->place >= 0);
-    int64_t most_ms = view->fair ? RL_FAIR_WAITER_MS / 4 : RL_PROBE_MAX_MS;
-    bool near = refusals->place < 4 * RL_PROBE_MAX_MS / RL_PROBE_MS;
-    int64_t ms = near ? RL_PROBE_MS * (4 + refusals->place) / 4 : RL_PROBE_MAX_MS;
+    int64_t most_ms = view->fair ? RL_FAIR_WAITER_MS / 4 : RL_UNPROMPTED_MAX_MS;
+    bool near = refusals->place < 4 * RL_UNPROMPTED_MAX_MS / RL_UNPROMPTED_MS;
+    int64_t ms = near ? RL_UNPROMPTED_MS * (4 + refusals->place) / 4 : RL_UNPROMPTED_MAX_MS;
     if (ms > most_ms)
         ms = most_ms;
     return (ms + (int64_t)rl_prng_below(view->prng, (uint64_t)ms / 4)) * RL_NS_PER_MS;
@@ -223,7 +224,7 @@ static int64_t probe_ns(const struct rl_refusals *refusals, const struct rl_wait
  * well, they wake this one. So none of them may be begun by a wake-up alone. */
 static int64_t calm_down_ns(struct rl_pause *pause, const struct rl_wait_view *view)
 {
-    pause->probes = false;
+    pause->unprompted = false;
     pause->look_ns = INT64_MAX;
     pause->calm_ns = view->now_ns + rl_backoff_calm_ns(&pause->backoff, view->prng);
     assert(pause->calm_ns > view->now_ns);
@@ -238,20 +239,21 @@ static int64_t unwoken_ns(struct rl_pause *pause, const struct rl_refusals *refu
     assert(!queued || view->waking);
     int64_t now_ns = view->now_ns;
     int64_t free_at = free_at_ns(refusals, defeat, view);
-    int64_t until = now_ns + (queued ? probe_ns(refusals, view)
+    int64_t until = now_ns + (queued ? unprompted_ns(refusals, view)
                                      : rl_backoff_next_ns(&pause->backoff, view->prng));
     pause->look_ns = INT64_MAX;
     if (queued && is_next(refusals, view)) {
         pause->look_ns = until;
         until = now_ns +
-                (RL_PROBE_MAX_MS + (int64_t)rl_prng_below(view->prng, RL_PROBE_MAX_MS / 4)) *
+                (RL_UNPROMPTED_MAX_MS +
+                 (int64_t)rl_prng_below(view->prng, RL_UNPROMPTED_MAX_MS / 4)) *
                     RL_NS_PER_MS;
     }
     if (queued && view->waking->wakes)
         until = rl_earlier_ns(until, minority_wakes_ns(view));
     if (queued && free_at > now_ns && refusals->place < INT64_MAX)
         free_at += refusals->place * PLACE_NS;
-    pause->probes = queued;
+    pause->unprompted = queued;
     if (free_at > now_ns && free_at < until)
         until = free_at + (int64_t)rl_prng_below(view->prng, RL_RETRY_MIN_MS * RL_NS_PER_MS);
     return until;
@@ -286,7 +288,7 @@ static int64_t turn_ns(struct rl_pause *pause, enum rl_turn why, bool hint,
 {
     int64_t soon_ns = view->now_ns;
     assert(why != RL_TURN_WOKEN || view->waking->wakes);
-    assert(!hint || (why == RL_TURN_LISTENS && pause->probes));
+    assert(!hint || (why == RL_TURN_LISTENS && pause->unprompted));
     switch (why) {
     case RL_TURN_FIRST:
     case RL_TURN_FREED:
@@ -300,7 +302,7 @@ static int64_t turn_ns(struct rl_pause *pause, enum rl_turn why, bool hint,
         soon_ns += view->more ? LISTEN_NS : 0;
         return hint ? hinted_ns(view, soon_ns) : soon_ns;
     case RL_TURN_MISSED: /* a node that was counted on has not queued it */
-        if (!pause->probes || will_be_woken(0, view))
+        if (!pause->unprompted || will_be_woken(0, view))
             return INT64_MAX;
         return soon_ns + rl_backoff_next_ns(&pause->backoff, view->prng);
     }
@@ -331,6 +333,6 @@ bool rl_pause_look(struct rl_pause *pause, const struct rl_refusals *refusals, u
     assert((alive & ~rl_all(view->n)) == 0 && pause->look_ns > 0);
     if (view->now_ns < pause->look_ns)
         return true;
-    pause->look_ns = view->now_ns + probe_ns(refusals, view);
+    pause->look_ns = view->now_ns + unprompted_ns(refusals, view);
     return view->waking && is_majority(alive & view->listening & view->waking->queued, view);
 }

@@ -11,9 +11,9 @@
  *    puts the waiter into the queue again.
  *
  * Any message may get lost. So each pause has an end (rl_pause_end_ns()). It is when the
- * holder's TTL runs out, when a probe is due, or after a growing backoff for all events
- * without a message. The shell (api/acquire.c, engine/wait_signals.c) tells what happens, and
- * does what is decided here.
+ * holder's TTL runs out, when an unprompted try is due, or after a growing backoff for all
+ * events without a message. The shell (api/acquire.c, engine/wait_signals.c) tells what
+ * happens, and does what is decided here.
  */
 #ifndef RL_WAKING_H
 #define RL_WAKING_H
@@ -70,8 +70,8 @@ bool rl_waking_answer(struct rl_waking *waking, unsigned node, enum rl_queued qu
  *
  * A single node, or any user with the right to publish, can forge such a message. So it must
  * cost a bounded number of rounds only. The first of them begins at once. Later ones are
- * spaced, in the end by half the time of a probe, until a majority wakes the queue or the lock
- * is won. Only this function counts them, and only hint_ns delays them. */
+ * spaced, in the end by half of RL_UNPROMPTED_MS or more, until a majority wakes the queue
+ * or the lock is won. Only this function counts them, and only hint_ns delays them. */
 void rl_waking_round(struct rl_waking *waking, unsigned n, bool hinted, struct rl_prng *prng,
                      int64_t now_ns);
 
@@ -111,7 +111,7 @@ struct rl_defeat {
 /* ---- the pause between two rounds ------------------------------------------------------ */
 
 /* The time in which a subscriber that is alive receives something. */
-#define RL_ALIVE_NS ((RL_PING_AFTER_MS + RL_PROBE_MS / 2) * RL_NS_PER_MS)
+#define RL_ALIVE_NS ((RL_PING_AFTER_MS + RL_UNPROMPTED_MS / 2) * RL_NS_PER_MS)
 
 /* Of a try. */
 struct rl_pause {
@@ -120,7 +120,7 @@ struct rl_pause {
     int64_t look_ns; /* when to check that subscribers are alive */
     int64_t calm_ns; /* no wake-up begins a round before that */
     bool can_hear;   /* a subscription was confirmed since the last round began */
-    bool probes;     /* it waits for a wake-up, and its end is a fallback */
+    bool unprompted; /* it waits for a wake-up, and its end is a fallback */
     bool hinted;     /* a minority's word has set its end */
 };
 

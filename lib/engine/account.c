@@ -24,13 +24,13 @@ void rl_account_begin(struct rl_lease *lease, bool confirmed, int64_t now_ns)
     if (!confirmed)
         return;
     account->confirmed_ns = now_ns;
-    account->confirmed_by = lease->hold.standing;
+    account->confirmed_by = lease->hold.granted;
 }
 
 void rl_account_asks(struct rl_lease *lease)
 {
     if (!lease->account.failed)
-        lease->account.confirmed_by |= lease->hold.standing;
+        lease->account.confirmed_by |= lease->hold.granted;
 }
 
 static void note_round(struct rl_lease *lease)

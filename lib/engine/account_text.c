@@ -38,7 +38,7 @@ static int64_t at_ns(const struct rl_lease *lease, int64_t now_ns)
 static uint64_t confirmed_by(const struct rl_lease *lease)
 {
     const struct rl_account *account = &lease->account;
-    return account->confirmed_by | (account->failed ? 0 : lease->hold.standing);
+    return account->confirmed_by | (account->failed ? 0 : lease->hold.granted);
 }
 
 /* Its votes were taken off: what it granted may be lost. */

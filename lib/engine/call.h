@@ -36,7 +36,7 @@ struct rl_call {
     void (*cancel)(struct rl_call *call, int64_t now_ns);
     /* Must it be cancelled because of another client's shutdown? Polled. May be NULL. */
     bool (*ended)(const struct rl_call *call);
-    /* It is done: make the result, and the handle if there is one. May be NULL. */
+    /* It is done: make the result, and the user's lock if there is one. May be NULL. */
     int (*conclude)(struct rl_call *call, redlock_lock **ret_lock);
 
     struct rl_callback callback; /* async: reports that it is done */

@@ -1,5 +1,5 @@
-/* certify.c - with `fencing strict`: a master that lost its fencing counters gets a certificate
- * again, by what the others tell. core/certify.h has the way and the reason.
+/* certify.c - with `fencing strict`: a master that lost its fencing counters gets a fencing
+ * certificate again, by what the others tell. core/certify.h has the way and the reason.
  *
  * Every client does it, when it sees the loss. However many clients do it at the same time, a
  * master is certified once for one loss. The others refuse older rounds once for it.

@@ -8,7 +8,7 @@
 /* The state of a node has changed, or it is client->nodes.certifying.again_ns. */
 void rl_certify_go_on(redlock *client, int64_t now_ns);
 
-/* A node has told its certificate. */
+/* A node has told its fencing certificate. */
 void rl_certify_told(void *owner, struct rl_node *node, const struct rl_certificate *told,
                      int64_t now_ns);
 

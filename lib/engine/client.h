@@ -5,7 +5,7 @@
  *   node        one master (node.h)
  *   subscriber  the connection that tells of its releases (subscriber.h)
  *   wait queue  the calls that wait for one name, in their order (wait_queue.h)
- *   lock        the user's handle: refers to the lease, and knows the deadline by itself
+ *   lock        the user's lock: refers to the lease, and knows the deadline by itself
  *   callback    a report to the user that is still to be made (callbacks.h)
  *
  * One mutex guards all of it. It must not be held across a wait or a callback. The first thread
@@ -173,7 +173,7 @@ struct rl_cork {
     struct rl_entry entry; /* in the list of those that are flushed when the process ends */
 };
 
-/* lock.c: the pool of handles. */
+/* lock.c: the pool of users' locks. */
 struct rl_locks {
     struct rl_list free; /* first freed, first used again */
     unsigned free_count;
@@ -326,14 +326,14 @@ void rl_subs_tick(redlock *client, int64_t now_ns);
 int64_t rl_subs_due_ns(redlock *client);
 void rl_subs_done(redlock *client, bool in_child);
 
-/* Handles. NULL: out of memory. */
+/* Users' locks. NULL: out of memory. */
 struct redlock_lock *rl_lock_new(redlock *client);
 void rl_lock_recycle(struct redlock_lock *lock);
 
-/* Release what the lease of a handle that is gone still holds. */
+/* Release what the lease of a user's lock that is gone still holds. */
 void rl_lock_give_up(struct rl_lease *lease, int64_t now_ns);
 
-/* With the client entered: the reason why this handle can't be used (ENOTHELD, EBUSY), or 0. */
+/* With the client entered: the reason why this lock can't be used (ENOTHELD, EBUSY), or 0. */
 int rl_lock_check(const struct redlock_lock *lock);
 
 #endif

@@ -1,12 +1,12 @@
 /* duplicates.c - one server has one vote, however many names it has on the list.
  *
- * Nodes that are up and have the same run_id may be one server. Then one of them is a duplicate
- * and must not vote. They may also be two servers: a machine was cloned while its server ran,
- * or a server forges its run_id. So the client loads a script that returns a nonce into one of
- * the nodes. If the other node knows that script too, both are one server.
+ * Nodes that are up and have the same run_id may be one server. Then one of them is a
+ * duplicate, and casts no vote. They may also be two servers: a machine was cloned while its
+ * server ran, or a server forges its run_id. So the client loads a script that returns a nonce
+ * into one of the nodes. If the other node knows that script too, both are one server.
  *
- * Until the answer is known, the node that came last must not vote, because it may be the same
- * server. A node that refuses the script must not vote either: it can't serve locks.
+ * Until the answer is known, the node that came last casts no vote, because it may be the same
+ * server. A node that refuses the script casts no vote either: it can't serve locks.
  */
 #include "config_auto.h"
 

@@ -70,7 +70,7 @@ void rl_lease_keep_keys(struct rl_lease *lease, int64_t until_ns)
     lease->retry_ns = until_ns + lease->hold.lock_delay_ns;
 }
 
-/* Update the deadline that the handle shows after events of the hold. A hold that was extended
+/* Update the deadline that the user is shown after events of the hold. A hold that was extended
  * after its user saw 0 must die. Returns the events that remain. */
 static unsigned show_deadline(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
@@ -131,7 +131,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
     }
     if (events & RL_DO_RETAKE)
         rl_lease_send_taking(
-            lease, RL_EXTEND_OR_SET,
+            lease, RL_RETAKE,
             rl_lease_idle_nodes(lease, hold->retake & rl_nodes_to_ask(&client->nodes, now_ns)),
             now_ns);
     rl_lease_send_releases(lease, now_ns);

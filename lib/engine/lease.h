@@ -1,5 +1,5 @@
 /* lease.h - one token on N nodes: the hold (core) and the requests that carry it.
- * It outlives the call and the handle, until no node can have its key. The mutex must be
+ * It outlives the call and the user's lock, until no node can have its key. The mutex must be
  * held. */
 #ifndef RL_LEASE_H
 #define RL_LEASE_H
@@ -19,13 +19,13 @@ struct rl_lease {
     struct rl_entry entry; /* in client->leases.open, ->releasing or ->spare */
     redlock *client;
     struct rl_call *call;      /* the call that waits for it, or NULL */
-    struct redlock_lock *lock; /* the handle, or NULL */
+    struct redlock_lock *lock; /* the user's lock, or NULL */
     int64_t clock_epoch;       /* the clock's epoch that its times belong to */
     unsigned owed;             /* requests in flight */
     unsigned refs;             /* calls into this lease that have not returned */
     bool detached;             /* another process is responsible for its keys */
     bool spare;                /* in the pool: nothing refers to it */
-    bool query;                /* inspect, force, probe: no hold, no vote */
+    bool query;                /* inspect, force, redlock_probe(): no hold, no vote */
     bool endless;              /* force: also where the key has no TTL */
     bool releasing;            /* is in client->leases.releasing */
     bool silent;               /* its release wakes no waiter: the holder's release will */
@@ -92,8 +92,8 @@ void rl_lease_release(struct rl_lease *lease, int64_t now_ns, int64_t node_deadl
 /* The validity ended without a release: the keys stay until then, and for the lock-delay. */
 void rl_lease_keep_keys(struct rl_lease *lease, int64_t until_ns);
 
-/* The handle is gone. Releases of a dead hold that were held back (rl_lease_keep_keys) may be
- * sent now. */
+/* The user's lock is gone. Releases of a dead hold that were held back (rl_lease_keep_keys)
+ * may be sent now. */
 void rl_lease_orphan(struct rl_lease *lease, int64_t now_ns);
 
 /* Send `nodes` a request whose answers are no votes (inspect, force, a probe's), but are told

@@ -49,7 +49,7 @@ static void owes_less(struct rl_lease *lease, const struct rl_inflight *inflight
     unsigned *filling = &lease->client->leases.fill_in.owed;
     assert(lease->owed > 0 && !lease->spare);
     lease->owed--;
-    if (inflight->verb != RL_EXTEND_OR_SET)
+    if (inflight->verb != RL_RETAKE)
         return;
     assert(*filling > 0);
     (*filling)--;
@@ -80,7 +80,7 @@ void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
         note_queue(lease, node->index, queued_by(lease, vote_reply), now_ns);
     rl_lease_on_vote(lease, node, inflight->verb, vote_reply);
     lease->client->stats.filled_in +=
-        inflight->verb == RL_EXTEND_OR_SET && vote_reply->vote == RL_VOTE_YES;
+        inflight->verb == RL_RETAKE && vote_reply->vote == RL_VOTE_YES;
     if (inflight->verb == RL_EXTEND && vote_reply->vote != RL_VOTE_FAILED)
         rl_account_answer(lease, node->index, vote_reply->vote == RL_VOTE_YES);
     if (inflight->verb == RL_EXTEND && vote_reply->vote == RL_VOTE_NO &&
@@ -116,7 +116,7 @@ static bool still_wanted(const struct rl_lease *lease, unsigned node, enum rl_ve
         break;
     case RL_EXTEND:
         return rl_hold_to_extend(&lease->hold) & bit;
-    case RL_EXTEND_OR_SET:
+    case RL_RETAKE:
         break;
     default:
         return false;

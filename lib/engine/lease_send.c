@@ -55,7 +55,7 @@ static int64_t key_life_ns(const struct rl_lease *lease, enum rl_verb script, in
     if (lease->query)
         return lease->query_ttl_ns;
     int64_t ttl_ns = rl_verb_of(script) == RL_ACQUIRE ? hold->ttl_ns
-                     : script == RL_EXTEND_OR_SET
+                     : script == RL_RETAKE
                          ? rl_rest_ns(hold->deadline_ns, now_ns, hold->drift_factor)
                          : hold->extend_ttl_ns;
     return ttl_ns > 0 ? rl_key_life_ns(ttl_ns, hold->lock_delay_ns) : 0;
@@ -162,7 +162,7 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
         return false;
     *known |= by_body;
     lease->owed++;
-    lease->client->leases.fill_in.owed += request->is.script == RL_EXTEND_OR_SET;
+    lease->client->leases.fill_in.owed += request->is.script == RL_RETAKE;
     lease->client->stats.commands += request->inflight.native ? 2 : 1;
     return true;
 }

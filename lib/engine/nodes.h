@@ -20,7 +20,7 @@ struct rl_nodes {
     struct rl_node_settings settings;
     struct rl_proof proof;
     struct rl_certifying certifying;
-    uint64_t certificates; /* how often one has changed */
+    uint64_t certificates; /* how often a fencing certificate has changed */
     int64_t opened_ns;   /* since when the client connects */
     int64_t majority_ns; /* when a majority was first able to vote; 0: not yet */
     bool warm;           /* a round has been begun */

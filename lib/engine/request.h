@@ -30,7 +30,7 @@ struct rl_request {
     bool writes_back;  /* a master that does not write the token fails */
     int64_t counter_life_ms;
     uint64_t fencing_token;
-    const char *certificate; /* the id of the master's; NULL: it is not shown */
+    const char *certificate; /* the fencing certificate's id; NULL: it is not shown */
 };
 
 /* Does this request reserve the lock for a waiter? Only then is reserve_ms used. */

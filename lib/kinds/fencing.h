@@ -6,10 +6,10 @@
 
 #define RL_FENCING_KEY "redlock:fencing" /* fence_certificate.lua has it, too */
 
-#define RL_CERTIFICATE_MAX 32 /* bytes of a certificate's id */
+#define RL_CERTIFICATE_MAX 32 /* bytes of a fencing certificate's id */
 
-/* Look at the certificate, read it for another master's loss, or certify: nonce, what, loss,
- * number. */
+/* Look at the fencing certificate, read it for another master's loss, or certify: nonce,
+ * what, loss, number. */
 extern const char *const rl_fence_join;
 
 #endif

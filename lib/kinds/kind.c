@@ -55,7 +55,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = FENCED(plain_acquire, "n", "tT"),
                     [RL_EXTEND] = FENCED(plain_extend, "n", "tT"),
-                    [RL_EXTEND_OR_SET] = FENCED(plain_retake, "n", "tT"),
+                    [RL_RETAKE] = FENCED(plain_retake, "n", "tT"),
                     [RL_RELEASE] = ECHOING(plain_release, "nq", "k"),
                     [RL_ACQUIRE_OR_QUEUE] = FENCED(plain_wait, "nq", "tTwaq"),
                     [RL_DEQUEUE] = SCRIPT(plain_leave, "nq", "wk"),
@@ -70,7 +70,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = FENCED(reentrant_acquire, "nh", "otT"),
                     [RL_EXTEND] = FENCED(reentrant_extend, "nh", "otTs"),
-                    [RL_EXTEND_OR_SET] = FENCED(reentrant_retake, "nh", "otT"),
+                    [RL_RETAKE] = FENCED(reentrant_retake, "nh", "otT"),
                     [RL_RELEASE] = SCRIPT(reentrant_release, "nhc", "otk"),
                     [RL_ACQUIRE_OR_QUEUE] = FENCED(reentrant_wait, "nh", "otT"),
                 },
@@ -87,7 +87,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = FENCED(fair_acquire, "nhQOsc", "otTf"),
                     [RL_EXTEND] = FENCED(reentrant_extend, "nh", "otTs"),
-                    [RL_EXTEND_OR_SET] = FENCED(fair_retake, "nhQOsc", "otTf"),
+                    [RL_RETAKE] = FENCED(fair_retake, "nhQOsc", "otTf"),
                     [RL_RELEASE] = SCRIPT(fair_release, "nhQOsc", "otkf"),
                     [RL_ACQUIRE_OR_QUEUE] = FENCED(fair_wait, "nhQOsc", "otTf"),
                     [RL_DEQUEUE] = SCRIPT(fair_leave, "nhQOsc", "of"),
@@ -105,7 +105,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = FENCED(several_acquire, "N", "tT"),
                     [RL_EXTEND] = FENCED(several_extend, "N", "tT"),
-                    [RL_EXTEND_OR_SET] = FENCED(several_retake, "N", "tT"),
+                    [RL_RETAKE] = FENCED(several_retake, "N", "tT"),
                     [RL_RELEASE] = SCRIPT(several_release, "NM", "tK"),
                     [RL_ACQUIRE_OR_QUEUE] = FENCED(several_wait, "NM", "tTwaqK"),
                     [RL_DEQUEUE] = SCRIPT(several_leave, "NM", "wK"),
@@ -123,7 +123,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = TAKING(read_acquire, "nbmR", "otTw"),
                     [RL_EXTEND] = TAKING(read_extend, "nb", "otT"),
-                    [RL_EXTEND_OR_SET] = TAKING(read_retake, "nb", "otT"),
+                    [RL_RETAKE] = TAKING(read_retake, "nb", "otT"),
                     [RL_RELEASE] = SCRIPT(read_release, "nbCR", "otk"),
                     [RL_ACQUIRE_OR_QUEUE] = TAKING(read_wait, "nbmR", "otTwm"),
                     [RL_DEQUEUE] = SCRIPT(read_leave, "nbmR", "w"),
@@ -138,7 +138,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = FENCED(write_acquire, "nbmR", "otTwm"),
                     [RL_EXTEND] = FENCED(write_extend, "nb", "otT"),
-                    [RL_EXTEND_OR_SET] = FENCED(write_retake, "nb", "otT"),
+                    [RL_RETAKE] = FENCED(write_retake, "nb", "otT"),
                     [RL_RELEASE] = SCRIPT(write_release, "nbCR", "otk"),
                     [RL_ACQUIRE_OR_QUEUE] = FENCED(write_wait, "nbmR", "otTwm"),
                     [RL_DEQUEUE] = SCRIPT(write_leave, "nmC", "w"),
@@ -153,7 +153,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = TAKING(qread_acquire, "nm", "otT"),
                     [RL_EXTEND] = TAKING(qread_extend, "n", "otT"),
-                    [RL_EXTEND_OR_SET] = TAKING(qread_retake, "n", "otT"),
+                    [RL_RETAKE] = TAKING(qread_retake, "n", "otT"),
                     [RL_RELEASE] = SCRIPT(qread_release, "nCR", "otk"),
                     [RL_ACQUIRE_OR_QUEUE] = TAKING(qread_wait, "nmR", "otTma"),
                 },
@@ -167,7 +167,7 @@ static const struct rl_kind kinds[RL_ROWS] = {
                 {
                     [RL_ACQUIRE] = FENCED(qwrite_acquire, "nmR", "otTwm"),
                     [RL_EXTEND] = FENCED(qwrite_extend, "n", "otT"),
-                    [RL_EXTEND_OR_SET] = FENCED(qwrite_retake, "n", "otT"),
+                    [RL_RETAKE] = FENCED(qwrite_retake, "n", "otT"),
                     [RL_RELEASE] = SCRIPT(qwrite_release, "nmCR", "otkw"),
                     [RL_ACQUIRE_OR_QUEUE] = FENCED(qwrite_wait, "nmR", "otTwm"),
                     [RL_DEQUEUE] = SCRIPT(qwrite_leave, "mC", "w"),

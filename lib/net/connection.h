@@ -67,7 +67,7 @@ struct rl_inflight {
     bool with_body;      /* the request carried the script, not its digest alone */
     bool native;         /* the native pair, no script: one entry, two replies */
     bool by_token;       /* `token` is used, and not `nonce` */
-    bool certified;      /* it showed the node's certificate for fencing tokens */
+    bool certified;      /* it showed the node's fencing certificate */
     enum rl_set_reply set_reply;
 };
 

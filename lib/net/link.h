@@ -77,7 +77,7 @@ enum rl_link_state rl_link_state(const struct rl_link *link);
 /* Why the link is FAILED: printable, no newline, names the address tried. */
 const char *rl_link_text(const struct rl_link *link);
 
-/* Until a certificate ends on which the link rests; -1: no TLS, or not known. */
+/* Until a TLS certificate ends on which the link rests; -1: no TLS, or not known. */
 int64_t rl_link_tls_left_s(const struct rl_link *link);
 
 /* Advance the link. Call it when its descriptor is ready (`epoll_events`), when the wake

@@ -7,8 +7,8 @@
 
 #define RL_LOGIN_MAX (RL_PASSWORD_MAX + RL_USER_MAX + 64) /* bytes of an AUTH */
 
-/* Begin to connect. Certificates that have changed are read before; a warning tells of those
- * that can't be read, and the earlier ones stay in use. 0 or REDLOCK_ENOMEM. */
+/* Begin to connect. TLS certificates that have changed are read before; a warning tells of
+ * those that can't be read, and the earlier ones stay in use. 0 or REDLOCK_ENOMEM. */
 int rl_session_connect(struct rl_connection *connection, int64_t now_ns, int64_t deadline_ns,
                        void (*log)(void *owner, int level, const char *format, ...),
                        void *owner);

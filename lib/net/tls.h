@@ -12,7 +12,7 @@
 struct rl_tls_context;
 struct rl_tls;
 
-/* Reads the certificates. NULL with `why` filled in (names the file). */
+/* Reads the TLS certificates. NULL with `why` filled in (names the file). */
 struct rl_tls_context *rl_tls_context_new(const struct rl_node_config *node, char *why,
                                           size_t why_size);
 void rl_tls_context_free(struct rl_tls_context *context);

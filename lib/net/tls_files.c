@@ -1,4 +1,4 @@
-/* tls_files.c - reads certificates that have changed on disk again before a connect, as
+/* tls_files.c - reads TLS certificates that have changed on disk again before a connect, as
  * passwords are read. */
 #include "config_auto.h"
 

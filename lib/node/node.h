@@ -4,7 +4,7 @@
  * Its modes are drawn in docs/ARCHITECTURE.md.
  *
  * AUTH is sent alone and answered before anything follows. GREETING selects the database, names
- * the connection and sends INFO: without INFO's reply the node must not vote (trust.h).
+ * the connection and sends INFO: without INFO's reply the node casts no vote (trust.h).
  *
  * A node has two link slots. One is the current one. If its oldest request stays unanswered
  * for much longer than a reply takes, the link drains and the other slot connects anew. That
@@ -45,7 +45,7 @@ struct rl_vote_reply {
     const char *details; /* with_details */
     size_t details_len;
     const char *why; /* FAILED: the master's error text */
-    bool stale;      /* FAILED: it would have to be asked with a newer certificate */
+    bool stale;      /* FAILED: it would have to be asked with a newer fencing certificate */
 };
 
 /* The callbacks of a node's owner. */
@@ -73,7 +73,7 @@ struct rl_node_events {
     void (*voided)(void *owner, struct rl_node *node, int64_t now_ns);
     /* Another client of this master uses another node list. */
     void (*disagrees)(void *owner, struct rl_node *node, const struct rl_list_mark *other);
-    /* It told its certificate (certify.h); an empty one: it could not. */
+    /* It told its fencing certificate (certify.h); an empty one: it could not. */
     void (*certified)(void *owner, struct rl_node *node, const struct rl_certificate *told,
                       int64_t now_ns);
     /* It is UP or lost, or more is known of its server: look at duplicates, releases, calls. */
@@ -174,7 +174,7 @@ struct rl_node {
     char away_why[192]; /* why it is, or was last, away */
 };
 
-/* 0, ENOMEM, or ECONFIG with `why` filled in (certificates). */
+/* 0, ENOMEM, or ECONFIG with `why` filled in (TLS certificates). */
 int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_config *config,
                  const struct rl_node_settings *settings, int epoll_fd, int wake_fd, char *why,
                  size_t why_size);
@@ -327,7 +327,7 @@ void rl_node_watch_clock(struct rl_node *node, int64_t sent_ns, int64_t now_ns);
 void rl_node_clock_figures(const struct rl_node *node, struct rl_clock_figures *ret_figures);
 const char *rl_node_clock_why(const struct rl_node *node, int64_t now_ns);
 
-/* The server refuses requests: it must not vote, whatever INFO said. */
+/* The server refuses requests: it casts no vote, whatever INFO said. */
 void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns);
 
 /* The node is GREETING or UP, and has no vote for that reason, until INFO is told again. */

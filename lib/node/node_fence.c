@@ -4,7 +4,7 @@
 #include "node/node.h"
 
 #include "base/prng.h"
-#include "net/certificate.h"
+#include "net/fence_certificate.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* node_fence.h - a master's certificate for fencing tokens (core/certify.h): asked for at each
+/* node_fence.h - a master's fencing certificate (core/certify.h): asked for at each
  * connect and with INFO. Only with `fencing strict`.
  */
 #ifndef RL_NODE_FENCE_H

@@ -47,7 +47,7 @@ bool rl_node_ask_lists(struct rl_node *node, int64_t now_ns, int64_t deadline_ns
 void rl_node_take_lists(struct rl_node *node, const struct rl_inflight *inflight,
                         const struct rl_reply *reply, const char *error, int64_t now_ns);
 
-/* Why the node must not vote; NULL: it may. */
+/* Why the node casts no vote; NULL: it may. */
 const char *rl_node_lists_refusal(const struct rl_node *node);
 
 /* What people should know of a node that votes all the same; NULL: nothing. */

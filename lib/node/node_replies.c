@@ -15,7 +15,7 @@
 static const char *const said[] = {
     [RL_ACQUIRE] = "take a lock",
     [RL_EXTEND] = "extend a lock",
-    [RL_EXTEND_OR_SET] = "extend a lock, or take it again",
+    [RL_RETAKE] = "extend a lock, or take it again",
     [RL_RELEASE] = "release a lock",
     [RL_INSPECT] = "look at a lock",
     [RL_FORCE] = "delete a lock",

@@ -232,7 +232,7 @@ TEST(token, hold_does_not_stand_on_node_that_lost_key)
     ck_assert_int_eq(answer(&story, 0, RL_EXTEND, NO), 0);
     grant(&story, 3, 9);
     ck_assert(answer(&story, 2, RL_EXTEND, YES) & RL_EV_ACQUIRED);
-    ck_assert_uint_eq(story.hold.standing, NODES(1, 2, 3));
+    ck_assert_uint_eq(story.hold.granted, NODES(1, 2, 3));
 }
 
 TEST(token, silence_ends_it)

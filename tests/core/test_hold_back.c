@@ -31,7 +31,7 @@ TEST(back, r8_node_that_comes_back_is_filled_in_at_once)
     ck_assert_int_eq(back(&story, NODES(0, 2), 0), RL_DO_RETAKE);
     ck_assert_uint_eq(story.hold.retake, NODES(2)); /* node 0 has it */
     retake(&story, 2);
-    ck_assert_int_eq(answer(&story, 2, RL_EXTEND_OR_SET, YES), 0);
+    ck_assert_int_eq(answer(&story, 2, RL_RETAKE, YES), 0);
     ck_assert_int_eq(story.hold.deadline_ns, deadline_ns);
     ck_assert_int_eq(back(&story, NODES(2), 0), 0); /* it has it now */
     /* Its key lives until the deadline: the lock stands on it as well. */
@@ -64,7 +64,7 @@ TEST(back, r8_what_it_says_is_no_loss, .rows = 2)
     hold_without_last(&story, 3);
     back(&story, NODES(2), 0);
     retake(&story, 2);
-    ck_assert_int_eq(answer(&story, 2, RL_EXTEND_OR_SET, _i ? NO : FAILED), 0);
+    ck_assert_int_eq(answer(&story, 2, RL_RETAKE, _i ? NO : FAILED), 0);
     ck_assert_int_eq(story.hold.phase, RL_HOLD_HELD);
     ck_assert_uint_eq(story.hold.retake, 0);
     ck_assert_int_eq(back(&story, NODES(2), 0), RL_DO_RETAKE);
@@ -100,7 +100,7 @@ TEST(back, r8_release_follows_what_was_filled_in)
     retake(&story, 2);
     release(&story, false);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(3));
-    answer(&story, 2, RL_EXTEND_OR_SET, YES);
+    answer(&story, 2, RL_RETAKE, YES);
     for (unsigned node = 0; node < 3; node++) {
         ck_assert(!settled(&story));
         answer(&story, node, RL_RELEASE, YES);
@@ -167,7 +167,7 @@ TEST(back, r8_what_is_filled_in_is_no_vote, .rows = 2)
     story.able = rl_all(2); /* node 2 can't be asked meanwhile */
     extend(&story, TTL_MS);
     ck_assert_int_eq(answer(&story, 0, RL_EXTEND, YES), 0);
-    ck_assert_int_eq(answer(&story, 2, RL_EXTEND_OR_SET, YES), 0);
+    ck_assert_int_eq(answer(&story, 2, RL_RETAKE, YES), 0);
     if (_i == 0) {
         ck_assert_int_eq(answer(&story, 1, RL_EXTEND, FAILED), RL_EV_NOT_EXTENDED);
     } else {
@@ -186,11 +186,11 @@ TEST(back, r8_what_is_filled_in_beside_extension_is_of_old_deadline)
     pass(&story, 300);
     story.able = rl_all(2);
     extend(&story, TTL_MS);
-    rl_hold_unexecuted(&story.hold, 2, 0, RL_EXTEND_OR_SET);
-    rl_hold_sent(&story.hold, 2, 0, RL_EXTEND_OR_SET, true);
+    rl_hold_unexecuted(&story.hold, 2, 0, RL_RETAKE);
+    rl_hold_sent(&story.hold, 2, 0, RL_RETAKE, true);
     answer(&story, 0, RL_EXTEND, YES);
     ck_assert_int_eq(answer(&story, 1, RL_EXTEND, YES), RL_EV_EXTENDED);
-    ck_assert_int_eq(answer(&story, 2, RL_EXTEND_OR_SET, YES), 0);
+    ck_assert_int_eq(answer(&story, 2, RL_RETAKE, YES), 0);
     ck_assert_int_eq(rl_hold_void(&story.hold, 0, story.now_ns), RL_EV_LOST);
 }
 
@@ -201,7 +201,7 @@ TEST(back, r8_what_was_filled_in_votes_in_next_round)
     hold_without_last(&story, 3);
     back(&story, NODES(2), 0);
     retake(&story, 2);
-    answer(&story, 2, RL_EXTEND_OR_SET, YES);
+    answer(&story, 2, RL_RETAKE, YES);
     story.able = NODES(0, 2);
     extend(&story, TTL_MS);
     answer(&story, 0, RL_EXTEND, YES);

@@ -336,7 +336,7 @@ TEST(sent, r4_no_taking_after_end, .signal = SIGABRT)
     story_hold(&story, 3);
     drain(&story, 0);
     release(&story, false);
-    rl_hold_sent(&story.hold, 0, 1, RL_EXTEND_OR_SET, true);
+    rl_hold_sent(&story.hold, 0, 1, RL_RETAKE, true);
 }
 
 TEST(sent, no_release_before_end, .signal = SIGABRT)

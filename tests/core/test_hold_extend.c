@@ -308,8 +308,8 @@ TEST(filling_in, r8_missing_nodes_are_filled_in_after_majoritys_yes)
     ck_assert_uint_eq(story.hold.retake, NODES(3, 4));
     retake(&story, 3);
     retake(&story, 4);
-    ck_assert_int_eq(answer(&story, 3, RL_EXTEND_OR_SET, YES), 0); /* no vote in any round */
-    ck_assert_int_eq(answer(&story, 4, RL_EXTEND_OR_SET, NO), 0);
+    ck_assert_int_eq(answer(&story, 3, RL_RETAKE, YES), 0); /* no vote in any round */
+    ck_assert_int_eq(answer(&story, 4, RL_RETAKE, NO), 0);
     ck_assert_int_eq(story.hold.deadline_ns, t0_ns + VALID_NS);
     release(&story, false);
     ck_assert_uint_eq(send_releases(&story, NULL), rl_all(4)); /* 4 is another's */
@@ -338,7 +338,7 @@ TEST(filling_in, r8_late_no_is_filled_in_too)
     ck_assert_int_eq(answer(&story, 2, RL_EXTEND, NO), RL_DO_RETAKE);
     ck_assert_uint_eq(story.hold.retake, NODES(2));
     /* The node went away before it could be sent: forgotten until the next extension. */
-    ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_EXTEND_OR_SET, story.now_ns), 0);
+    ck_assert_int_eq(rl_hold_unsent(&story.hold, 2, RL_RETAKE, story.now_ns), 0);
     ck_assert_uint_eq(story.hold.retake, 0);
     extend(&story, TTL_MS);
     answer(&story, 0, RL_EXTEND, YES);
@@ -397,7 +397,7 @@ TEST(filling_in, r8_nothing_is_filled_in_after_release_was_called, .signal = SIG
     release(&story, false);
     ck_assert_uint_eq(story.hold.retake, 0);
     /* One that went before is followed by the release: see test_hold_end.c. */
-    rl_hold_sent(&story.hold, 2, 0, RL_EXTEND_OR_SET, true); /* this one aborts */
+    rl_hold_sent(&story.hold, 2, 0, RL_RETAKE, true); /* this one aborts */
 }
 
 /* ---- release against extension --------------------------------------------------------- */

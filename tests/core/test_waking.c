@@ -121,19 +121,19 @@ TEST(waking, minority_waits_for_what_majority_has_cost)
 TEST(waking, queued_waiter_probes_and_other_one_polls)
 {
     ck_assert_int_le(end_after(held), RL_RETRY_MIN_MS * MS);
-    ck_assert(!rest.probes);
+    ck_assert(!rest.unprompted);
     queue_at(3);
-    ck_assert_int_ge(end_after(held), RL_PROBE_MS * MS);
-    ck_assert(rest.probes);
+    ck_assert_int_ge(end_after(held), RL_UNPROMPTED_MS * MS);
+    ck_assert(rest.unprompted);
     view.listening = 4; /* who is not heard wakes nobody */
-    ck_assert_int_lt(end_after(held), RL_PROBE_MS * MS);
+    ck_assert_int_lt(end_after(held), RL_UNPROMPTED_MS * MS);
     view.listening = ALL;
-    ck_assert_int_lt(end_after((struct rl_defeat){.will_tell = false}), RL_PROBE_MS * MS);
+    ck_assert_int_lt(end_after((struct rl_defeat){.will_tell = false}), RL_UNPROMPTED_MS * MS);
     ck_assert_int_lt(end_after((struct rl_defeat){.will_tell = true, .split = true}),
-                     RL_PROBE_MS * MS);
+                     RL_UNPROMPTED_MS * MS);
     queue_at(1);
     ck_assert_int_ge(end_after((struct rl_defeat){.will_tell = true, .silent = 2}),
-                     RL_PROBE_MS * MS);
+                     RL_UNPROMPTED_MS * MS);
 }
 
 TEST(waking, majority_that_spoke_meanwhile_ends_pause)
@@ -152,7 +152,7 @@ TEST(waking, pause_ends_when_enough_keys_run_out)
 {
     queue_at(ALL);
     rl_refusals_held(&refusals, NOW + 300 * MS);
-    ck_assert_int_ge(end_after(held), RL_PROBE_MS * MS);
+    ck_assert_int_ge(end_after(held), RL_UNPROMPTED_MS * MS);
     int64_t wait_ns = end_after((struct rl_defeat){.will_tell = true, .ordered = true});
     ck_assert_int_ge(wait_ns, 300 * MS);
     ck_assert_int_lt(wait_ns, 300 * MS + RL_RETRY_MIN_MS * MS);
@@ -172,10 +172,10 @@ TEST(waking, next_one_probes_seldom_while_it_can_hear)
         rl_refusals_begin(&refusals, view.now_ns);
         for (unsigned i = 0; i < view.n; i++)
             rl_refusals_next(&refusals, 5);
-        view.now_ns += RL_PROBE_MS * MS;
+        view.now_ns += RL_UNPROMPTED_MS * MS;
     }
     rest.until_ns = rl_pause_end_ns(&rest, &refusals, &held, &view);
-    ck_assert_int_ge(rest.until_ns, view.now_ns + RL_PROBE_MAX_MS * MS);
+    ck_assert_int_ge(rest.until_ns, view.now_ns + RL_UNPROMPTED_MAX_MS * MS);
     ck_assert(rl_pause_look(&rest, &refusals, 0, &view)); /* it is not time yet */
     view.now_ns = rest.look_ns;
     ck_assert(rl_pause_look(&rest, &refusals, 3, &view));
@@ -190,7 +190,7 @@ TEST(waking, next_one_probes_seldom_while_it_can_hear)
         rl_refusals_next(&refusals, 6);
     refusals.place = 0;
     rest.until_ns = rl_pause_end_ns(&rest, &refusals, &held, &view);
-    ck_assert_int_lt(rest.until_ns, view.now_ns + RL_PROBE_MAX_MS * MS);
+    ck_assert_int_lt(rest.until_ns, view.now_ns + RL_UNPROMPTED_MAX_MS * MS);
 }
 
 /* A subscription that is confirmed: what was released before was said to nobody. */
@@ -276,9 +276,9 @@ TEST(waking, probes_get_rarer_with_place)
 {
     queue_at(ALL);
     refusals.place = 8;
-    ck_assert_int_ge(end_after(held), 3 * RL_PROBE_MS * MS);
+    ck_assert_int_ge(end_after(held), 3 * RL_UNPROMPTED_MS * MS);
     refusals.place = 1000;
-    ck_assert_int_ge(end_after(held), RL_PROBE_MAX_MS * MS);
+    ck_assert_int_ge(end_after(held), RL_UNPROMPTED_MAX_MS * MS);
     view.fair = true;
     ck_assert_int_lt(end_after(held), RL_FAIR_WAITER_MS * MS / 3);
 }

@@ -24,7 +24,7 @@ static const struct {
 } verbs[] = {
     {RL_ACQUIRE, "plain_acquire", "n", "tT", true, false, false, true, false, false},
     {RL_EXTEND, "plain_extend", "n", "tT", true, false, false, false, false, false},
-    {RL_EXTEND_OR_SET, "plain_retake", "n", "tT", true, false, false, false, false, false},
+    {RL_RETAKE, "plain_retake", "n", "tT", true, false, false, false, false, false},
     {RL_RELEASE, "plain_release", "nq", "k", false, true, false, false, false, false},
     {RL_INSPECT, "inspect", "n", "o", false, false, true, true, false, true},
     {RL_FORCE, "force", "nq", "keWX", false, true, false, false, false, false},

@@ -20,7 +20,7 @@ static bool is_lock(const struct rl_kind *kind)
 TEST(rows, every_kind_has_verbs_of_lock, .rows = RL_ROWS)
 {
     static const enum rl_verb needed[] = {RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
-                                          RL_EXTEND_OR_SET, RL_RELEASE};
+                                          RL_RETAKE, RL_RELEASE};
     const struct rl_kind *kind = rl_kind(_i);
     if (!is_lock(kind))
         return;

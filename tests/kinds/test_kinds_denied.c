@@ -53,7 +53,7 @@ static struct script_told run(struct talk *via, int row, enum rl_verb verb, cons
 /* ---- several names ---------------------------------------------------------------------- */
 
 static const enum rl_verb all_verbs[] = {RL_ACQUIRE,       RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
-                                         RL_EXTEND_OR_SET, RL_RELEASE,          RL_DEQUEUE};
+                                         RL_RETAKE, RL_RELEASE,          RL_DEQUEUE};
 enum { ALL_VERBS = sizeof(all_verbs) / sizeof(all_verbs[0]) };
 
 /* Who may not look can't say whose it is: with "another's" a release would be done, and the
@@ -81,7 +81,7 @@ TEST(denied, data_under_one_of_names_is_no_error)
     ck_assert_int_eq(run(&talk_here, RL_ROW_SEVERAL, RL_ACQUIRE, "new").yes, RL_REFUSED);
     struct script_told told = run(&talk_here, RL_ROW_SEVERAL, RL_EXTEND, "mine");
     ck_assert(told.type == '*' && told.yes == 0);
-    told = run(&talk_here, RL_ROW_SEVERAL, RL_EXTEND_OR_SET, "mine");
+    told = run(&talk_here, RL_ROW_SEVERAL, RL_RETAKE, "mine");
     ck_assert(told.type == '*' && told.yes == 0);
     told = run(&talk_here, RL_ROW_SEVERAL, RL_DEQUEUE, "new");
     ck_assert(told.type == '*' && told.yes == 1);

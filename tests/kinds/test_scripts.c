@@ -131,7 +131,7 @@ TEST(server, names_are_servers, .rows = RL_ROWS)
         expect_strict_name(script->strict_sha, script_text(script->body));
         ck_assert_int_eq(script->strict_sha != NULL,
                          verb == RL_ACQUIRE || verb == RL_ACQUIRE_OR_QUEUE ||
-                             verb == RL_EXTEND || verb == RL_EXTEND_OR_SET);
+                             verb == RL_EXTEND || verb == RL_RETAKE);
         if (!script->fenced_body)
             continue;
         const char *fenced = script_text(script->fenced_body);
@@ -235,13 +235,13 @@ TEST(server, extend_is_upwards_only_and_for_its_holder)
 
 TEST(server, retake_takes_free_lock_too)
 {
-    expect(run(RL_EXTEND_OR_SET, "me", 60000), TOOK);
+    expect(run(RL_RETAKE, "me", 60000), TOOK);
     ck_assert_int_gt(left_ms(), 55000);
-    expect(run(RL_EXTEND_OR_SET, "me", 90000), TOOK);
+    expect(run(RL_RETAKE, "me", 90000), TOOK);
     ck_assert_int_gt(left_ms(), 85000);
-    expect(run(RL_EXTEND_OR_SET, "me", 1000), TOOK);
+    expect(run(RL_RETAKE, "me", 1000), TOOK);
     ck_assert_int_gt(left_ms(), 85000);
-    expect(run(RL_EXTEND_OR_SET, "you", 90000), REFUSED);
+    expect(run(RL_RETAKE, "you", 90000), REFUSED);
     expect_holder(run(RL_INSPECT, NULL, 0), 90000, "me");
 }
 

@@ -232,12 +232,12 @@ static const struct call calls[] = {
     {"reader reads on, leases over", all_over, RL_ROW_QREAD, RL_EXTEND, "owner-10000",
      RL_GRANTED},
     {"reader that is over", all_over, RL_ROW_QREAD, RL_EXTEND, "owner-9999", RL_REFUSED},
-    {"reader comes again, leases over", all_over, RL_ROW_QREAD, RL_EXTEND_OR_SET, "alice",
+    {"reader comes again, leases over", all_over, RL_ROW_QREAD, RL_RETAKE, "alice",
      RL_GRANTED},
     {"last reader goes", all_over, RL_ROW_QREAD, RL_RELEASE, "owner-10000", RL_GRANTED},
     {"reader that is over goes", all_over, RL_ROW_QREAD, RL_RELEASE, "owner-9999", RL_REFUSED},
     {"writer, leases over", all_over, RL_ROW_QWRITE, RL_ACQUIRE, "alice", RL_REFUSED},
-    {"writer comes again", all_over, RL_ROW_QWRITE, RL_EXTEND_OR_SET, "alice", RL_REFUSED},
+    {"writer comes again", all_over, RL_ROW_QWRITE, RL_RETAKE, "alice", RL_REFUSED},
     {"look at readers", many_read, RL_ROW_ANY, RL_INSPECT, "owner-77", RL_REFUSED},
     {"look at readers on one master", many_read_on_one, RL_ROW_ANY, RL_INSPECT, "owner-77",
      RL_REFUSED},
@@ -324,12 +324,12 @@ static const struct {
     {NULL, NULL, RL_ROW_QREAD, RL_EXTEND, "alice", RL_REFUSED},
     {NULL, NULL, RL_ROW_QREAD, RL_RELEASE, "alice", RL_REFUSED},
     {NULL, NULL, RL_ROW_QWRITE, RL_EXTEND, "bob", RL_REFUSED},
-    {NULL, NULL, RL_ROW_QWRITE, RL_EXTEND_OR_SET, "carol", RL_GRANTED},
+    {NULL, NULL, RL_ROW_QWRITE, RL_RETAKE, "carol", RL_GRANTED},
     {NULL, "a client", RL_ROW_QREAD, RL_ACQUIRE, "alice", RL_REFUSED},
     {"r:3:bob:live", NULL, RL_ROW_QREAD, RL_ACQUIRE, "carol", RL_GRANTED}, /* bob only reads */
     {"r:3:bob:live", NULL, RL_ROW_QWRITE, RL_ACQUIRE, "bob", RL_REPLY_UPGRADE},
     {"w:3:bob:live", NULL, RL_ROW_QREAD, RL_ACQUIRE, "carol", RL_REFUSED},
-    {"w:3:bob:live", NULL, RL_ROW_QWRITE, RL_EXTEND_OR_SET, "bob", RL_GRANTED},
+    {"w:3:bob:live", NULL, RL_ROW_QWRITE, RL_RETAKE, "bob", RL_GRANTED},
 };
 
 TEST(crowd, what_is_over_counts_for_nothing, .rows = ROWS(overs))

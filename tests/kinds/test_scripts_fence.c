@@ -150,7 +150,7 @@ TEST(grant, life_is_set_or_there_is_no_end, .rows = 2)
         ck_assert_int_eq(left, -1);
 }
 
-static const enum rl_verb keeping[] = {RL_EXTEND, RL_EXTEND_OR_SET};
+static const enum rl_verb keeping[] = {RL_EXTEND, RL_RETAKE};
 
 TEST(keep, holder_writes_its_token_upwards, .rows = 2)
 {

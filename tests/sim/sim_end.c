@@ -27,7 +27,7 @@
 #include "net/link_internal.h"
 #include "core/quorum.h"
 
-#define PROBE_MAX_NS (RL_PROBE_MAX_MS * 5 / 4 * SIM_MS)
+#define PROBE_MAX_NS (RL_UNPROMPTED_MAX_MS * 5 / 4 * SIM_MS)
 #define RETRY_MAX_NS (RL_RETRY_MAX_MS * SIM_MS)
 #define ENDS_WITHIN_NS (100 * SIM_S)
 #define GONE_AFTER_NS (RL_QUEUE_TTL_MS * SIM_MS)

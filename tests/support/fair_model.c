@@ -266,14 +266,14 @@ struct frame_answer fair_run(struct fair *fair, enum rl_verb verb, const struct 
     switch (verb) {
     case RL_ACQUIRE:
     case RL_ACQUIRE_OR_QUEUE:
-    case RL_EXTEND_OR_SET:
+    case RL_RETAKE:
         answer = take(fair, call, ret_told);
         if (verb == RL_ACQUIRE_OR_QUEUE && answer.code == 0)
             answer.place = enter(fair, call);
-        answer.parts = answer.code == 1 || verb == RL_EXTEND_OR_SET ? 2
+        answer.parts = answer.code == 1 || verb == RL_RETAKE ? 2
                        : verb == RL_ACQUIRE_OR_QUEUE                ? 5
                                                                     : 4;
-        if (verb == RL_EXTEND_OR_SET)
+        if (verb == RL_RETAKE)
             answer.code = answer.code == 1;
         break;
     case RL_EXTEND:

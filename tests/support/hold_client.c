@@ -95,7 +95,7 @@ static void react(struct world *world, struct client *client, struct attempt *at
                          ~carried_in_use(world, client, hold);
         CHECK(world, hold->phase == RL_HOLD_HELD && !rl_hold_over(hold, now_ns)); /* R8 */
         tally.retakes += nodes != 0;
-        send_taking(world, client, attempt, RL_EXTEND_OR_SET, nodes, false);
+        send_taking(world, client, attempt, RL_RETAKE, nodes, false);
     }
     send_releases(world, client, attempt);
     if (client->current == attempt && hold->phase == RL_HOLD_ENDING)
@@ -218,7 +218,7 @@ static bool still_wanted(struct world *world, struct client *client,
         break;
     case RL_EXTEND:
         return rl_hold_to_extend(hold) & rl_bit(node);
-    case RL_EXTEND_OR_SET:
+    case RL_RETAKE:
         break;
     default:
         return false;

@@ -118,7 +118,7 @@ static void react(struct move *move, unsigned h, unsigned did)
         react(move, h, more);
     }
     if (did & RL_DO_RETAKE)
-        send_taking(state, h, RL_EXTEND_OR_SET,
+        send_taking(state, h, RL_RETAKE,
                     hold->retake & able(space, state, h) & ~carried_in_use(space, state, h),
                     true);
     for (unsigned i = 0; i < space->n; i++) {

@@ -110,7 +110,7 @@ unsigned extend(struct story *story, int64_t ttl_ms)
 void retake(struct story *story, unsigned node)
 {
     ck_assert(story->hold.retake & rl_bit(node));
-    send_all(story, RL_EXTEND_OR_SET, rl_bit(node));
+    send_all(story, RL_RETAKE, rl_bit(node));
     ck_assert(!(story->hold.retake & rl_bit(node)));
 }
 

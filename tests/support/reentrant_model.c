@@ -133,7 +133,7 @@ struct frame_answer reentrant_run(struct reentrant *lock, enum rl_verb verb,
         if (answer.code != 1)
             answer.parts = verb == RL_ACQUIRE_OR_QUEUE ? 5 : 4;
         break;
-    case RL_EXTEND_OR_SET:
+    case RL_RETAKE:
         take(lock, call, when, &answer);
         answer.code = answer.code == 1;
         break;

@@ -59,8 +59,8 @@ static void play_one(struct rights_player *player, int row, bool looks)
     rights_run(player, row, RL_DEQUEUE, "c", "v1");
     rights_run(player, row, RL_ACQUIRE_OR_QUEUE, "b", "u1");
     talk_do(player->admin, "DEL", "k", (char *)NULL);
-    rights_run(player, row, RL_EXTEND_OR_SET, "b", "u1");
-    rights_run(player, row, RL_EXTEND_OR_SET, "b", "u1");
+    rights_run(player, row, RL_RETAKE, "b", "u1");
+    rights_run(player, row, RL_RETAKE, "b", "u1");
     rights_run(player, row, RL_RELEASE, "b", "u1");
     rights_run(player, row, RL_DEQUEUE, "b", "u1");
     talk_do(player->admin, "FLUSHALL", (char *)NULL);

@@ -144,7 +144,7 @@ static bool run(struct model *model, struct model_lock *lock, enum rl_verb verb,
         if (mine)
             lengthen(lock, call->ttl_ms, when);
         return mine;
-    case RL_EXTEND_OR_SET:
+    case RL_RETAKE:
         if (mine)
             lengthen(lock, call->ttl_ms, when);
         else if (!lock->holder[0])

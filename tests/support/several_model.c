@@ -134,7 +134,7 @@ static bool decide(struct run *run, enum rl_verb verb)
         return wait(run);
     case RL_EXTEND:
         return first_not(run, false, MINE, MINE) == SEVERAL_MAX && do_all(run, verb);
-    case RL_EXTEND_OR_SET:
+    case RL_RETAKE:
         return first_not(run, false, MINE, FREE) == SEVERAL_MAX && do_all(run, verb);
     case RL_RELEASE:
     case RL_DEQUEUE:

@@ -4,7 +4,7 @@
 #include "redlock/fence_look.h"
 
 #include "base/entropy.h"
-#include "net/certificate.h"
+#include "net/fence_certificate.h"
 
 bool fence_look_nonce(char ret_nonce[RL_NONCE_LEN + 1])
 {

@@ -422,7 +422,7 @@ static void begin(struct frame *frame)
 static void step(struct frame *frame)
 {
     static const enum rl_verb verbs[] = {RL_ACQUIRE_OR_QUEUE, RL_RELEASE,       RL_ACQUIRE,
-                                         RL_EXTEND,           RL_EXTEND_OR_SET, RL_DEQUEUE};
+                                         RL_EXTEND,           RL_RETAKE, RL_DEQUEUE};
     static const unsigned weights[] = {36, 20, 6, 4, 3, 6, 14, 3, 3, 1, 2};
     unsigned i = frame_draw(frame, LOCKS), what = frame_choose(frame, weights, 11);
     pass_edges(i);
@@ -447,7 +447,7 @@ static void expect_no_dull_life(struct frame *frame)
 {
     unsigned long least = frame->operations / 2500, sum[3] = {0};
     static const enum rl_verb both[] = {RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
-                                        RL_EXTEND_OR_SET, RL_RELEASE};
+                                        RL_RETAKE, RL_RELEASE};
     for (unsigned v = 0; v < sizeof(both) / sizeof(both[0]); v++) {
         ck_assert_uint_gt(frame->codes[both[v]][0], least);
         ck_assert_uint_gt(frame->codes[both[v]][1], least);

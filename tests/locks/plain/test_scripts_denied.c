@@ -140,7 +140,7 @@ TEST(denied, foreign_data_in_place_of_queue_is_left_alone)
 /* Data under the lock's own name is nobody's turn. */
 TEST(denied, foreign_data_in_place_of_lock_is_left_alone)
 {
-    static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_EXTEND, RL_EXTEND_OR_SET, RL_RELEASE,
+    static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_EXTEND, RL_RETAKE, RL_RELEASE,
                                          RL_ACQUIRE_OR_QUEUE};
     listen_as(2);
     listen_as(3);

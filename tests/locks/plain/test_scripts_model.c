@@ -180,7 +180,7 @@ static void step(struct frame *frame)
         unsigned weight;
     } verbs[RL_VERBS] = {
         {RL_ACQUIRE_OR_QUEUE, 40}, {RL_RELEASE, 20}, {RL_ACQUIRE, 8},       {RL_DEQUEUE, 10},
-        {RL_INSPECT, 5},           {RL_EXTEND, 5},   {RL_EXTEND_OR_SET, 4}, {RL_FORCE, 3},
+        {RL_INSPECT, 5},           {RL_EXTEND, 5},   {RL_RETAKE, 4}, {RL_FORCE, 3},
     };
     unsigned i = frame_draw(frame, LOCKS), what = frame_draw(frame, 100), verb = 0;
     while (verb < RL_VERBS && what >= verbs[verb].weight)

@@ -125,7 +125,7 @@ TEST(wake, reserved_lock_is_for_its_waiter_alone)
     ck_assert_uint_eq(kept_for(), 2);
     ck_assert_int_eq(yes(1, RL_ACQUIRE), 0);
     ck_assert_int_eq(yes(2, RL_ACQUIRE), 0);
-    ck_assert_int_eq(yes(1, RL_EXTEND_OR_SET), 0);
+    ck_assert_int_eq(yes(1, RL_RETAKE), 0);
     ck_assert_int_eq(yes(1, RL_EXTEND), 0);
     ck_assert_int_eq(yes(1, RL_RELEASE), 0);
     struct wire_item set =

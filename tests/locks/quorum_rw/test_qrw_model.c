@@ -172,7 +172,7 @@ static struct qrw_call draw_call(struct world *world, const struct qrw_lock *loc
     static const enum rl_verb verbs[] = {
         RL_ACQUIRE,          RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_ACQUIRE_OR_QUEUE,
         RL_ACQUIRE_OR_QUEUE, RL_RELEASE, RL_RELEASE,          RL_RELEASE,
-        RL_RELEASE,          RL_EXTEND,  RL_EXTEND_OR_SET,    RL_DEQUEUE,
+        RL_RELEASE,          RL_EXTEND,  RL_RETAKE,    RL_DEQUEUE,
         RL_RELEASE,
     };
     /* Since before the last turn began; and of one that began half an hour ago. */

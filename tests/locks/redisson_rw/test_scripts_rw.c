@@ -225,7 +225,7 @@ static void step(struct frame *frame)
 {
     static const unsigned weights[] = {20, 20, 34, 8, 5, 4, 5, 4, 1};
     static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_RELEASE, RL_EXTEND,
-                                         RL_EXTEND_OR_SET};
+                                         RL_RETAKE};
     unsigned i = frame_draw(frame, RW_LOCKS);
     unsigned what = frame_choose(frame, weights, sizeof(weights) / sizeof(weights[0]));
     int row = frame_draw(frame, 3) ? RL_ROW_READ : RL_ROW_WRITE;

@@ -77,7 +77,7 @@ static void expect_hash(const char *field, const char *value, bool there)
 static void try_all_verbs(const char *field, const char *value)
 {
     static const enum rl_verb verbs[] = {RL_ACQUIRE,       RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
-                                         RL_EXTEND_OR_SET, RL_RELEASE,          RL_DEQUEUE};
+                                         RL_RETAKE, RL_RELEASE,          RL_DEQUEUE};
     for (unsigned i = 0; i < 2 * sizeof(verbs) / sizeof(verbs[0]); i++) {
         enum rl_verb verb = verbs[i / 2];
         bool acquires = verb == RL_ACQUIRE || verb == RL_ACQUIRE_OR_QUEUE;

@@ -67,13 +67,13 @@ TEST(denied, denied_command_is_error_and_changes_nothing, .rows = 4)
         {"~*", "&*", "-sismember", "-srem"},
     };
     static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
-                                         RL_EXTEND_OR_SET, RL_RELEASE};
+                                         RL_RETAKE, RL_RELEASE};
     struct talk restricted;
     talk_log_in(&talk_here, talk_masters, rules[_i], &restricted);
     for (unsigned held = 0; held < 2; held++) {
         for (unsigned i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
             bool looks = held || verbs[i] == RL_ACQUIRE || verbs[i] == RL_ACQUIRE_OR_QUEUE ||
-                         verbs[i] == RL_EXTEND_OR_SET || _i < 3;
+                         verbs[i] == RL_RETAKE || _i < 3;
             struct script_told told = run(&restricted, verbs[i], "a");
             ck_assert_msg(told.type == '-' || (!looks && told.yes == 0), "%s, %s: %d",
                           rl_kind(REDLOCK_REENTRANT)->script[verbs[i]].name,

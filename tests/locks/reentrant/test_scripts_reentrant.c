@@ -270,7 +270,7 @@ static void compare_keys(struct frame *frame, unsigned i)
 static void step(struct frame *frame)
 {
     static const enum rl_verb verbs[] = {RL_ACQUIRE, RL_ACQUIRE_OR_QUEUE, RL_EXTEND,
-                                         RL_EXTEND_OR_SET, RL_RELEASE};
+                                         RL_RETAKE, RL_RELEASE};
     static const unsigned weights[] = {75, 36, 30, 24, 90, 24, 6, 3, 2, 1, 1};
     unsigned i = frame_draw(frame, LOCKS);
     unsigned what = frame_choose(frame, weights, sizeof(weights) / sizeof(weights[0]));
@@ -338,7 +338,7 @@ static void end(struct frame *frame)
     ck_assert_uint_gt(frame->codes[RL_ACQUIRE_OR_QUEUE][3], least);
     for (int code = 0; code < 2; code++) {
         ck_assert_uint_gt(frame->codes[RL_EXTEND][code], least);
-        ck_assert_uint_gt(frame->codes[RL_EXTEND_OR_SET][code], least);
+        ck_assert_uint_gt(frame->codes[RL_RETAKE][code], least);
         ck_assert_uint_gt(frame->codes[RL_RELEASE][code], least);
     }
     ck_assert_uint_gt(peers, least);

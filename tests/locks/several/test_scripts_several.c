@@ -223,7 +223,7 @@ static void begin(struct frame *frame)
 static void step(struct frame *frame)
 {
     static const enum rl_verb verbs[] = {RL_ACQUIRE_OR_QUEUE, RL_RELEASE,       RL_ACQUIRE,
-                                         RL_EXTEND,           RL_EXTEND_OR_SET, RL_DEQUEUE};
+                                         RL_EXTEND,           RL_RETAKE, RL_DEQUEUE};
     static const unsigned several[] = {30, 20, 8, 5, 5, 7}, plain[] = {10, 8, 4, 1, 1, 3};
     static const unsigned what[] = {70, 20, 7, 2, 1};
     unsigned i = frame_draw(frame, LOCKS);
@@ -267,7 +267,7 @@ static void go(struct frame *frame)
 static void end(struct frame *frame)
 {
     unsigned long least = frame->operation / 2500;
-    static const enum rl_verb both[] = {RL_ACQUIRE, RL_EXTEND, RL_EXTEND_OR_SET, RL_RELEASE,
+    static const enum rl_verb both[] = {RL_ACQUIRE, RL_EXTEND, RL_RETAKE, RL_RELEASE,
                                         RL_ACQUIRE_OR_QUEUE};
     go(frame);
     if (frame->operation < OPERATIONS)

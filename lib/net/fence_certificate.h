@@ -1,8 +1,8 @@
-/* certificate.h - the request about a master's certificate for fencing tokens, and its reply
+/* fence_certificate.h - the request about a master's fencing certificate, and its reply
  * (kinds/fence/fence_join.lua, core/certify.h). Pure.
  */
-#ifndef RL_NET_CERTIFICATE_H
-#define RL_NET_CERTIFICATE_H
+#ifndef RL_NET_FENCE_CERTIFICATE_H
+#define RL_NET_FENCE_CERTIFICATE_H
 
 #include "core/certify.h"
 #include "net/resp.h"

@@ -1,7 +1,7 @@
-/* certificate.c - see certificate.h. */
+/* fence_certificate.c - see fence_certificate.h. */
 #include "config_auto.h"
 
-#include "net/certificate.h"
+#include "net/fence_certificate.h"
 
 #include "core/fence.h"
 #include "kinds/fencing.h"
