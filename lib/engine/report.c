@@ -114,7 +114,7 @@ void rl_report_unasked(struct rl_call *call, uint64_t nodes, int64_t now_ns)
         unsigned i = rl_first(nodes);
         struct rl_node *node = &call->client->nodes.all[i];
         redlock_node_vote vote = get(report, i);
-        if (rl_node_standing(node, now_ns) == RL_STANDING_CONNECTING) {
+        if (rl_node_standing(node, now_ns) <= RL_STANDING_CONNECTING && rl_node_pending(node)) {
             set_text(&vote, "was not asked, as it was still connecting");
         } else {
             vote.vote = REDLOCK_VOTE_FAILED;

@@ -70,6 +70,8 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
     assert(node->mode == RL_DOWN);
     assert(slot->connection.fifo_count == 0); /* every request on it has had its callback */
     rl_retry_begin(&node->retry, now_ns);
+    if (node->tried_ns == 0)
+        node->tried_ns = now_ns;
     node->deadline_ns = now_ns + node->settings->connect_timeout_ns;
     if (rl_session_connect(&slot->connection, now_ns, node->deadline_ns,
                            node->settings->events->log, node->settings->owner)) {
@@ -201,6 +203,8 @@ void rl_node_need(struct rl_node *node, int64_t now_ns)
 void rl_node_absent(struct rl_node *node, int64_t absent_ns)
 {
     assert(absent_ns > 0);
+    if (node->tried_ns > 0)
+        node->tried_ns += absent_ns;
     if (node->mode == RL_DOWN || node->mode == RL_UP)
         return;
     node->deadline_ns += absent_ns;

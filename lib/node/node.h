@@ -125,6 +125,7 @@ struct rl_node {
     enum rl_mode mode;
     int64_t since_ns;    /* of the mode */
     int64_t deadline_ns; /* CONNECTING, AUTH, GREETING */
+    int64_t tried_ns;    /* of the first connect since it was UP; 0: none */
     bool cut;            /* DOWN: it was UP, and the peer ended the connection */
     struct rl_retry retry;
 
@@ -193,7 +194,7 @@ int64_t rl_node_due_ns(struct rl_node *node);
 /* How a node stands now, from worst to best: the first one that applies. */
 enum rl_standing {
     RL_STANDING_DOWN,       /* not UP, and the last attempt has failed */
-    RL_STANDING_CONNECTING, /* not UP, and nothing has failed since it was */
+    RL_STANDING_CONNECTING, /* not UP, but nothing has failed since it was, or not for long */
     RL_STANDING_DUPLICATE,  /* UP, as are all below: another node votes for its server */
     RL_STANDING_UNFIT,      /* its server may not vote: no master, or not fit */
     RL_STANDING_GUARDED,    /* it may have forgotten what it granted */

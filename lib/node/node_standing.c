@@ -66,10 +66,18 @@ static enum rl_standing server_standing(const struct rl_node *node)
     return RL_STANDING_READY;
 }
 
+/* A failure that is excused (driven.h) is no failure. But a whole connect-timeout is. */
+static bool is_connecting(const struct rl_node *node, int64_t now_ns)
+{
+    return node->retry.failures == 0 &&
+           (node->tried_ns == 0 ||
+            now_ns - node->tried_ns < node->settings->connect_timeout_ns);
+}
+
 enum rl_standing rl_node_standing(struct rl_node *node, int64_t now_ns)
 {
     if (node->mode != RL_UP)
-        return node->retry.failures == 0 ? RL_STANDING_CONNECTING : RL_STANDING_DOWN;
+        return is_connecting(node, now_ns) ? RL_STANDING_CONNECTING : RL_STANDING_DOWN;
     enum rl_standing standing = server_standing(node);
     if (standing != RL_STANDING_READY)
         return standing;

@@ -48,10 +48,12 @@ static void assert_may_follow(const struct rl_node *node, enum rl_mode mode)
 void rl_node_set_mode(struct rl_node *node, enum rl_mode mode, int64_t now_ns)
 {
     assert_may_follow(node, mode);
-    if (mode == RL_UP)
+    if (mode == RL_UP) {
         rl_node_forget_duplicates(node);
-    else
+        node->tried_ns = 0;
+    } else {
         node->fence.asked = false;
+    }
     if (mode == RL_DOWN)
         rl_node_unmet(node);
     node->mode = mode;

@@ -9,11 +9,15 @@
 
 #define MS RL_NS_PER_MS
 #define NOW (100 * RL_NS_PER_S)
+#define CONNECT_NS RL_NS_PER_S
 #define OWN_WORDS "its own words"
+
+static const struct rl_node_settings settings = {.connect_timeout_ns = CONNECT_NS};
 
 static const struct {
     enum rl_mode mode;
     unsigned failures;
+    int64_t tried_ago;
     enum rl_fitness fitness;
     bool duplicate, proven;
     unsigned unanswered;
@@ -26,6 +30,16 @@ static const struct {
     {.mode = RL_GREETING, .standing = RL_STANDING_CONNECTING, .why = OWN_WORDS},
     {.mode = RL_DOWN, .failures = 1, .standing = RL_STANDING_DOWN, .why = OWN_WORDS},
     {.mode = RL_AUTH, .failures = 1, .standing = RL_STANDING_DOWN, .why = OWN_WORDS},
+    /* What failed may be excused, but not for longer than a connect may take. */
+    {.mode = RL_CONNECTING,
+     .tried_ago = CONNECT_NS - 1,
+     .standing = RL_STANDING_CONNECTING,
+     .why = OWN_WORDS},
+    {.mode = RL_CONNECTING,
+     .tried_ago = CONNECT_NS,
+     .standing = RL_STANDING_DOWN,
+     .why = OWN_WORDS},
+    {.mode = RL_DOWN, .tried_ago = CONNECT_NS, .standing = RL_STANDING_DOWN, .why = OWN_WORDS},
     /* What was true of it while it was UP does not make it more than that. */
     {.mode = RL_CONNECTING,
      .fitness = RL_UNFIT,
@@ -121,6 +135,8 @@ TEST(all, standing_and_its_reason, .rows = ROWS(rows))
     struct rl_node node = {
         .mode = rows[_i].mode,
         .retry.failures = rows[_i].failures,
+        .tried_ns = rows[_i].tried_ago > 0 ? NOW - rows[_i].tried_ago : 0,
+        .settings = &settings,
         .fitness = rows[_i].fitness,
         .duplicate_of = rows[_i].duplicate ? 0 : -1,
         .duplicate_proven = rows[_i].proven,

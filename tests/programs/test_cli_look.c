@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 TEST(look, holder_of_bytes_is_printed_safely)
@@ -193,6 +194,20 @@ TEST(no_quorum, silent_masters_are_named_and_not_waited_for_twice)
              fake_endpoint(fakes[1])->path, why);
     ck_assert_msg(strstr(program_err(program), named), "%s", program_err(program));
     ck_assert_uint_eq(fake_count(fakes[0], "PING*"), 0);
+}
+
+/* The first connect was over before anybody polled, and that is excused. */
+TEST(no_quorum, silent_master_is_down_for_status_and_not_on_its_way)
+{
+    struct fake *fakes[3];
+    struct program *program = NULL;
+    fakes_start(fakes, 3);
+    fake_door(fakes[1], FAKE_DEAF);
+    setenv("REDLOCK_NODES", fakes_file(fakes, 3, NULL), 1);
+    (void)program_run(NULL, REDLOCK("status", "--json"), &program);
+    cli_expect_json(program, "nodes.1.state", "down");
+    cli_expect_check(program, 1, "connection", "fail", "no answer within connect-timeout", NULL);
+    fakes_stop(fakes, 3);
 }
 
 /* ---- what only a person can mend ---- */
