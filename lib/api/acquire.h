@@ -1,5 +1,6 @@
-/* acquire.h - one acquisition in progress. It waits for nodes and asks them. After a refusal it
- * sleeps and asks again with a fresh token, until it has the lock or the caller's time is over.
+/* acquire.h - one acquisition in progress. A try waits for nodes and asks them. After a
+ * refusal it sleeps and asks again with a fresh token, until it has the lock or the caller's
+ * time is over.
  *
  * Its phases are drawn in docs/ARCHITECTURE.md.
  *

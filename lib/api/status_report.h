@@ -1,6 +1,6 @@
 /* status_report.h - the state of every master, as redlock_get_status() and redlock_probe()
- * write it. It must be written only as far as the user's structs reach: they may be of another
- * version of redlock.h.
+ * write it. The report must be written only as far as the user's structs reach: they may be of
+ * another version of redlock.h.
  */
 #ifndef RL_STATUS_REPORT_H
 #define RL_STATUS_REPORT_H

@@ -1,16 +1,16 @@
 /* clock.h - the one place that reads a clock: CLOCK_BOOTTIME, which counts the time the machine
  * is suspended, as the masters' clocks do.
  *
- * The kernel's clock does not go back by itself. It may do so if a virtual machine is moved, a
- * process is restored from a checkpoint, or a hypervisor is at fault. So a client has a clock
- * of its own. Its time goes on from the latest value returned, so that waits and deadlines of
- * calls still end. The time that has passed meanwhile is unknown, so no earlier measurement may
- * be trusted: a step back begins a new epoch.
+ * The kernel's clock does not go back by itself. The clock may go back if a virtual machine is
+ * moved, a process is restored from a checkpoint, or a hypervisor is at fault. So a client has
+ * a clock of its own. Its time goes on from the latest value returned, so that waits and
+ * deadlines of calls still end. The time that has passed meanwhile is unknown, so no earlier
+ * measurement may be trusted: a step back begins a new epoch.
  *
- * It may also stand still, as in a virtual machine that is stopped, until somebody sets the wall
- * clock there. A client that watches the wall clock begins a new epoch when that has gone on
- * further than the kernel's clock. Its time goes on by the kernel's clock all the same: no wall
- * clock makes a wait or a guard shorter.
+ * The kernel's clock may also stand still, as in a virtual machine that is stopped, until
+ * somebody sets the wall clock there. A client that watches the wall clock begins a new epoch
+ * when that has gone on further than the kernel's clock. Its time goes on by the kernel's
+ * clock all the same: no wall clock makes a wait or a guard shorter.
  */
 #ifndef RL_CLOCK_H
 #define RL_CLOCK_H

@@ -1,5 +1,5 @@
-/* limits.h - bounds and defaults that users or several files see. Those of one file are at its
- * top. */
+/* limits.h - bounds and defaults that users or several files see. The bounds of one file alone
+ * are at its top. */
 #ifndef RL_LIMITS_H
 #define RL_LIMITS_H
 

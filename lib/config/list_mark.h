@@ -1,5 +1,5 @@
 /* list_mark.h - what all clients of one name must have in common, in one word:
- * "n5-ttl30000-drift10000-guard-1f2e3d4c". It is a part of the name of each connection
+ * "n5-ttl30000-drift10000-guard-1f2e3d4c". The mark is a part of the name of each connection
  * (base/client_name.h), so that masters can show clients with another node list. Core: pure.
  *
  * Marks of all versions begin alike, and lists_join.lua looks at no more than this:

@@ -1,14 +1,14 @@
 /* clock_watch.h - does a master's clock keep time with ours? Judged by the time that its INFO
  * tells. Core: pure.
  *
- * A key ends by its master's clock. If that is set forward, or runs too fast, the key ends
- * before the lock does.
+ * A key ends by its master's clock. If the master's clock is set forward, or runs too fast,
+ * the key ends before the lock does.
  *
- * A reply tells the master's time at some moment between the request and the reply. So it gives
- * an interval for how far that clock is ahead of ours. The clocks may run apart by
- * drift-factor, so an earlier interval is widened by that for the time since. What both have in
- * common is kept: a clock that runs only little too fast is found out in the end. If they have
- * nothing in common, the clock was set, or runs beyond the drift.
+ * A reply tells the master's time at some moment between the request and the reply. So a reply
+ * gives an interval for how far that clock is ahead of ours. The clocks may run apart by
+ * drift-factor, so an earlier interval is widened by that for the time since. What both have
+ * in common is kept: a clock that runs only little too fast is found out in the end. If they
+ * have nothing in common, the clock was set, or runs beyond the drift.
  *
  *    ahead by   |--- kept, widened ---|
  *                       |---- told ----|             FINE: the common part is kept

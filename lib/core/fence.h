@@ -1,5 +1,5 @@
-/* fence.h - the fencing token of a hold: a number that a majority of the masters has. It is
- * above the tokens of all earlier holds of that lock. Core: pure.
+/* fence.h - the fencing token of a hold: a number that a majority of the masters has. The
+ * token is above those of all earlier holds of that lock. Core: pure.
  *
  * Each master that grants the lock names a number above all that it has named or heard of. The
  * majority with the lowest numbers decides: the token is the greatest of them, and each of them

@@ -1,13 +1,14 @@
 /* hold.h - the life of one lock, that is of one token on N nodes. Core: pure.
  *
  * The caller reports each event (sent, answered, link lost, time passed); the hold returns its
- * new state and what must be sent. It knows no sockets. A node has two link slots, the current
- * one and one that drains. The hold only remembers the slots on which it awaits replies.
+ * new state and what must be sent. A hold knows no sockets. A node has two link slots, the
+ * current one and one that drains. The hold only remembers the slots on which it awaits
+ * replies.
  *
  * Its states are drawn in docs/ARCHITECTURE.md. ENDING: a release goes to each node that may
- * have the key. It goes behind the acquire, down every link that owes an answer; again after a
- * break. It is settled when no node can have the key any more. There is no way back from
- * ENDING: a token is requested once, and an expired lock must never be revived.
+ * have the key. The release goes behind the acquire, down every link that owes an answer;
+ * again after a break. A hold is settled when no node can have the key any more. There is no
+ * way back from ENDING: a token is requested once, and an expired lock must never be revived.
  */
 #ifndef RL_HOLD_H
 #define RL_HOLD_H

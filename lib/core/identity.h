@@ -1,5 +1,5 @@
-/* identity.h - does the same server still answer at a node's address, and has it kept its keys?
- * This is judged by INFO's replies alone. Core: pure.
+/* identity.h - does the same server still answer at a node's address, and has it kept its
+ * keys? INFO's replies alone decide. Core: pure.
  *
  * A restarted master is another process (run_id) that began after the former one's last reply.
  * Its uptime then shows how long ago keys were lost. A longer uptime proves nothing: the name

@@ -1,5 +1,5 @@
-/* trust.h - may this master vote now, and if not, why, and until when? This is decided here
- * alone, in one function, by all that is known of the master. Core: pure.
+/* trust.h - may this master vote now, and if not, why, and until when? The answer is decided
+ * here alone, in one function, by all that is known of the master. Core: pure.
  *
  * A master that has forgotten a grant could grant the lock a second time. So a master that may
  * have forgotten any casts no vote for a whole window: then every lease that it may have granted

@@ -8,9 +8,9 @@
  *   lock        the user's lock: refers to the lease, and knows the deadline by itself
  *   callback    a report to the user that is still to be made (callbacks.h)
  *
- * One mutex guards all of it. It must not be held across a wait or a callback. The first thread
- * that waits becomes the leader: it runs the loop for all (leader.c, loop.c). If no thread
- * waits, the user's event loop or the background thread runs it (background.c).
+ * One mutex guards all of it. The mutex must not be held across a wait or a callback. The
+ * first thread that waits becomes the leader: it runs the loop for all (leader.c, loop.c). If
+ * no thread waits, the user's event loop or the background thread runs it (background.c).
  */
 #ifndef RL_CLIENT_H
 #define RL_CLIENT_H

@@ -1,5 +1,5 @@
 /* engine.h - the tables of callbacks through which the loop, nodes and subscribers reach the
- * rest of a client. They get them when the client is opened. */
+ * rest of a client. The parts get these tables when the client is opened. */
 #ifndef RL_ENGINE_H
 #define RL_ENGINE_H
 

@@ -1,5 +1,5 @@
-/* lease.h - one token on N nodes: the hold (core) and the requests that carry it.
- * It outlives the call and the user's lock, until no node can have its key. The mutex must be
+/* lease.h - one token on N nodes: the hold (core) and the requests that carry it. A lease
+ * outlives the call and the user's lock, until no node can have its key. The mutex must be
  * held. */
 #ifndef RL_LEASE_H
 #define RL_LEASE_H

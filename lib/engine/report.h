@@ -1,6 +1,6 @@
-/* report.h - each node's vote in the last round of a call, for the call's user. It must be
- * written only while the call is in progress, and only as far as the user's structs reach.
- * They may be of another version of redlock.h. */
+/* report.h - each node's vote in the last round of a call, for the call's user. The report
+ * must be written only while the call is in progress, and only as far as the user's structs
+ * reach. The structs may be of another version of redlock.h. */
 #ifndef RL_REPORT_H
 #define RL_REPORT_H
 

@@ -1,4 +1,4 @@
-/* request.h - encodes a script's request as bytes. It knows no client. */
+/* request.h - encodes a script's request as bytes. This file knows no client. */
 #ifndef RL_REQUEST_H
 #define RL_REQUEST_H
 

@@ -1,6 +1,6 @@
 /* tally.h - many locks that meet with the same share a line of the log. The first one is told
- * at once. Those of the next second are counted, and told with one of them for example. The
- * mutex must be held. */
+ * at once. The events of the next second are counted, and told with one of them for example.
+ * The mutex must be held. */
 #ifndef RL_TALLY_H
 #define RL_TALLY_H
 

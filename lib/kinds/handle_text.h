@@ -1,6 +1,6 @@
 /* handle_text.h - a detached lock as text: everything that another process of this host needs
- * to attach it. It also shows whether the text is whole, of this boot, of the same clock and of
- * the same masters. Core: pure.
+ * to attach it. The handle also shows whether its text is whole, of this boot, of the same
+ * clock and of the same masters. Core: pure.
  *
  *   "rl4" then base64url of: kind_len(1) n(1) boot id(16) clock offset(8) written(8)
  *   deadline(8) ttl_ms(8) fencing token(8) token_len(1) name_len(2) marks(4 n) owner_len(1)
@@ -10,8 +10,8 @@
  * For a plain lock kind_len is 0, and there are neither owner_len nor kind nor owner. A mark
  * is a hash of a master's address as its node list has it.
  *
- * The sum detects a handle that was truncated or mistyped. It does not protect against forgery,
- * because a user who can write to the masters needs no handle.
+ * The sum detects a handle that was truncated or mistyped. The sum does not protect against
+ * forgery, because a user who can write to the masters needs no handle.
  */
 #ifndef RL_HANDLE_TEXT_H
 #define RL_HANDLE_TEXT_H

@@ -1,4 +1,4 @@
-/* marker.h - the keys and scripts by which a master proves that it still has its keys. They
+/* marker.h - the keys and scripts by which a master proves that it still has its keys. These
  * belong to the master, and to no lock: see core/marker.h. Core.
  */
 #ifndef RL_KINDS_MARKER_H

@@ -1,4 +1,4 @@
-/* name_set.h - packs several names into the one name of a lease of all of them. They are
+/* name_set.h - packs several names into the one name of a lease of all of them. The names are
  * sorted, each once, so that the same names in any order give the same bytes. Core.
  *
  *   for each name: its length (2 bytes, big-endian), the name, a NUL

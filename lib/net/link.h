@@ -1,18 +1,20 @@
 /* link.h - a byte pipe to one master: connects, sends, receives; TCP, TLS or unix socket.
  *
- * A link knows nothing of Redis. It never blocks, never raises SIGPIPE, and sets close-on-exec
- * on its descriptor. One connect tries every address of the name, within one budget. A thread
- * of its own looks the name up (resolve.h), so that a stuck resolver stalls nobody else.
+ * A link knows nothing of Redis. A link never blocks, never raises SIGPIPE, and sets
+ * close-on-exec on its descriptor. One connect tries every address of the name, within one
+ * budget. A thread of its own looks the name up (resolve.h), so that a stuck resolver stalls
+ * nobody else.
  *
  *   IDLE --rl_link_open--> RESOLVING --> CONNECTING --> SECURING --> OPEN
  *     ^                        |             |              |          |
  *     +----- rl_link_close ----+--------- FAILED (text says why) ------+
  *
  * A link has one descriptor, and up to four while an address is silent: it tries that address
- * once more every 250 ms. It registers them with the client's epoll set itself (epoll data
- * pointer = the `tag` given at init). While OPEN it watches for EPOLLIN always, and for
- * EPOLLOUT while it is blocked. It watches for EPOLLWRNORM while TLS holds bytes that the
- * socket does not show any more. So the owner must receive on any event but EPOLLOUT.
+ * once more every 250 ms. The link registers its descriptors with the client's epoll set
+ * itself (epoll data pointer = the `tag` given at init). While OPEN it watches for EPOLLIN
+ * always, and for EPOLLOUT while it is blocked. A link watches for EPOLLWRNORM while TLS holds
+ * bytes that the socket does not show any more. So the owner must receive on any event but
+ * EPOLLOUT.
  */
 #ifndef RL_LINK_H
 #define RL_LINK_H

@@ -7,11 +7,11 @@
  * the connection and sends INFO: without INFO's reply the node casts no vote (trust.h).
  *
  * A node has two link slots. One is the current one. If its oldest request stays unanswered
- * for much longer than a reply takes, the link drains and the other slot connects anew. That
- * happens again after stall-limit at the earliest. The draining link stays for the order: its
+ * for much longer than a reply takes, the link drains and the other slot connects anew. A link
+ * drains again after stall-limit at the earliest. The draining link stays for the order: its
  * requests may still be executed, and their releases must come behind them. A node whose
- * oldest request is past its deadline is stalled. It gets no new acquires, so a dead node
- * costs nothing and gathers no memory.
+ * oldest request is past its deadline is stalled. A stalled node gets no new acquires, so a
+ * dead node costs nothing and gathers no memory.
  */
 #ifndef RL_NODE_H
 #define RL_NODE_H

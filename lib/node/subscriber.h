@@ -1,12 +1,12 @@
 /* subscriber.h - the connection that tells a client of releases of the locks it waits for.
- * There is one for each node, shared by all waiters, subscribed to a channel of the client's
- * own.
+ * There is one subscriber for each node, shared by all waiters, subscribed to a channel of the
+ * client's own.
  *
  * Its modes are drawn in docs/ARCHITECTURE.md.
  *
- * It also subscribes to the channels of channel.h, which come and go while it is UP. A user may
- * have the right to only some of them: the connection stays as long as one subscription is
- * possible.
+ * The subscriber also subscribes to the channels of channel.h, which come and go while it is
+ * UP. A user may have the right to only some of them: the connection stays as long as one
+ * subscription is possible.
  *
  * Messages are only hints: they can get lost, be late, or be forged by any user with the right
  * to publish. So a waiter asks again from time to time, and no message counts as a vote.
