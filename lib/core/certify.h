@@ -5,7 +5,8 @@
  * (kinds/fence/fence_join.lua). One that lost them has a loss instead, with an id of its own.
  * The clients certify it:
  *
- *   1. The clients read the greatest tokens of a quorum of the others, all certified, for that loss.
+ *   1. The clients read the greatest tokens of a quorum of the others, all certified, for
+ *      that loss.
  *   2. The clients tell the greatest of these to the master: its next tokens are above that.
  *
  * Each hold whose token was told has a master besides the lost one in that quorum. Either that
