@@ -363,6 +363,33 @@ static void certify(const struct fencing_rules *rules, const struct state *from,
     explore_move(explorer, &state, "%c is certified, above %u", NAME(m), master->floor);
 }
 
+/* ---- numbers that somebody sets --------------------------------------------------------- */
+
+static void set_to(const struct state *from, unsigned m, bool floor, uint8_t number,
+                   struct explorer *explorer)
+{
+    struct state state = *from;
+    struct master *master = &state.master[m];
+    *(floor ? &master->floor : &master->counter) = number;
+    state.was_set = 1;
+    explore_move(explorer, &state, "%c's %s is set to %u", NAME(m), floor ? "floor" : "counter",
+                 number);
+}
+
+static void set_numbers(const struct fencing_rules *rules, const struct state *from, unsigned m,
+                        struct explorer *explorer)
+{
+    const struct master *master = &from->master[m];
+    uint8_t number = 0;
+    for (bool more = true; more; more = fencing_next_number(from, &number)) {
+        bool up = rules->set == SET_UP;
+        if (rules->set != SET_FLOOR && !(up && number <= master->counter))
+            set_to(from, m, false, number, explorer);
+        if (rules->strict && rules->set != SET_COUNTER && !(up && number <= master->floor))
+            set_to(from, m, true, number, explorer);
+    }
+}
+
 /* ---- the model -------------------------------------------------------------------------- */
 
 static void moves(const void *context, const void *from, struct explorer *explorer)
@@ -388,6 +415,8 @@ static void moves(const void *context, const void *from, struct explorer *explor
         for (unsigned to = 0; to < rules->masters; to++)
             lead_elsewhere(rules, &state, m, to, explorer);
     }
+    for (unsigned m = 0; m < rules->masters && rules->set != SET_NOTHING && !state.was_set; m++)
+        set_numbers(rules, &state, m, explorer);
     for (unsigned m = 0; m < rules->masters && rules->strict; m++) {
         if (rules->read_again)
             read_by_others(rules, &state, m, explorer);

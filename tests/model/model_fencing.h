@@ -15,6 +15,8 @@
  * earlier one: whatever they read gets another id. With `twins`, a name may come to lead to
  * another master's server.
  *
+ * With `set` one master has another number, once: somebody writes it there, or that master lies.
+ *
  * Numbers are only compared. So a grant names any number above the master's counter, whatever
  * clocks and proposals made it, and a state keeps the order of its numbers and not their size.
  */
@@ -31,6 +33,14 @@ enum seed {
     SEED_ZERO         /* broken */
 };
 
+/* Of one master, a minority, somebody sets, once, ... */
+enum set {
+    SET_NOTHING,
+    SET_UP,      /* the counter, or the floor, to any greater number */
+    SET_COUNTER, /* broken: the counter to any number; so would a master do that lies */
+    SET_FLOOR    /* broken, strict: what it tells when it is read, to any number */
+};
+
 /* What the library does; where all below `broken` is 0, nothing is broken. */
 struct fencing_rules {
     unsigned masters, needed, holds;
@@ -40,6 +50,7 @@ struct fencing_rules {
     bool twins;      /* a loss may be that a name leads to the server of another one */
     bool fill_in; /* masters without the key get it, with the token, once the token is told */
     enum seed seed;
+    enum set set;
 
     /* broken, all of R11: */
     bool not_written;   /* a majority need not have the token */

@@ -54,6 +54,7 @@ struct state {
     struct master master[MASTERS];
     struct hold hold[HOLDS];
     uint8_t losses; /* of counters, that may yet happen */
+    uint8_t was_set; /* a number of one master's */
 };
 
 /* The next number, above this one, that means something else: those that the state has, one

@@ -156,6 +156,15 @@ const struct variant variants[] = {
      FENCE(OF_THREE, .holds = 2, .restarts = 1, STRICT, .read_again = true), true},
     {NULL, "fencing: strict, two losses, names lead elsewhere, read again by others",
      FENCE(OF_THREE, .holds = 2, .restarts = 2, STRICT, .read_again = true, .twins = true), true},
+    {NULL, "fencing: a counter is set to any greater number",
+     FENCE(OF_THREE, .holds = 2, .set = SET_UP), false},
+    {NULL, "fencing: strict, a restart, a counter or floor is set to any greater number",
+     FENCE(OF_THREE, .holds = 2, .restarts = 1, STRICT, .set = SET_UP), true},
+    /* ---- fencing tokens, an assumption broken ---- */
+    {"A1", "fencing: one master names any number",
+     FENCE(OF_THREE, .holds = 2, .set = SET_COUNTER), false},
+    {"A1", "fencing: strict, one master tells any number when it is read",
+     FENCE(OF_THREE, .holds = 2, .restarts = 1, STRICT, .set = SET_FLOOR), false},
     /* ---- fencing tokens, a rule broken ---- */
     {"R2", "fencing: two of four are a majority", FENCE(.masters = 4, .needed = 2, .holds = 2),
      false},

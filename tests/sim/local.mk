@@ -78,7 +78,7 @@ EXTRA_PROGRAMS += %D%/sim
 %C%_sim_SOURCES = %D%/sim.c %D%/sim_count.c %D%/sim_count.h \
 	%D%/sim_effect.h %D%/sim_end.c %D%/sim_idle.c %D%/sim_fault.h \
 	%D%/sim_fault_aim.c %D%/sim_fault_do.c %D%/sim_fault_felt.c \
-	%D%/sim_fault_master.c %D%/sim_fault_path.c %D%/sim_fault_proc.c \
+	%D%/sim_fault_master.c %D%/sim_numbers.c %D%/sim_fault_path.c %D%/sim_fault_proc.c \
 	%D%/sim_faults.c %D%/sim_jobs.c %D%/sim_kinds.c %D%/sim_limits.c %D%/sim_jobs.h \
 	%D%/sim_loop.c %D%/sim_modes.c %D%/sim_modes.h %D%/sim_named.c \
 	%D%/sim_named.h %D%/sim_named_parts.h %D%/sim_named_cast.c \

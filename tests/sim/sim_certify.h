@@ -11,6 +11,10 @@ struct sim_certificate {
     char word[16], id[33], base[20], greatest[20], run[64], replication[64];
 };
 
+struct sim_key;
+
+/* False: there is none, or it is another program's. */
+bool sim_certificate_in(const struct sim_key *key, struct sim_certificate *ret);
 void sim_certificate_text(const struct sim_certificate *certificate, char ret_text[512]);
 
 /* What stands before a script with fencing tokens. False: it has answered or failed. */

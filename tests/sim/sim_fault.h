@@ -58,7 +58,8 @@
     X(GONE, "emptied on live connections", SIM_ASSUMPTIONS)                                  \
     X(COPY, "a copy behind live connections", SIM_ASSUMPTIONS)                               \
     X(WALL, "client's wall clock set", SIM_ASSUMPTIONS)                                      \
-    X(RESTART_SOME, "restart with some keys", SIM_ASSUMPTIONS)
+    X(RESTART_SOME, "restart with some keys", SIM_ASSUMPTIONS)                               \
+    X(NUMBER, "a token's number set", SIM_ASSUMPTIONS)
 
 enum sim_fault {
 #define SIM_FAULT_ENUM(name, word, breaks) SIM_FAULT_##name,

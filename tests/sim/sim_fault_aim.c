@@ -8,7 +8,8 @@ bool sim_fault_is_of_master(enum sim_fault fault)
     return fault <= SIM_FAULT_CLOCK_RATE || fault == SIM_FAULT_FLUSHALL ||
            fault == SIM_FAULT_EVICT || fault == SIM_FAULT_UNGUARDED ||
            fault == SIM_FAULT_STEP || fault == SIM_FAULT_FAST || fault == SIM_FAULT_REPLACE ||
-           (fault >= SIM_FAULT_EMPTY && fault <= SIM_FAULT_COPY) || fault == SIM_FAULT_RESTART_SOME;
+           (fault >= SIM_FAULT_EMPTY && fault <= SIM_FAULT_COPY) || fault == SIM_FAULT_RESTART_SOME ||
+           fault == SIM_FAULT_NUMBER;
 }
 
 bool sim_fault_is_of_path(enum sim_fault fault)
@@ -46,6 +47,8 @@ static bool fits_master(enum sim_fault fault, unsigned master)
     case SIM_FAULT_GONE:
     case SIM_FAULT_COPY:
         return sim_master_keys(master) > 0;
+    case SIM_FAULT_NUMBER: /* one, the same each time: a minority */
+        return master == 0 && sim_master_keys(master) > 0;
     default:
         return sim_master_up(master);
     }

@@ -35,6 +35,7 @@ static bool is_instant(enum sim_fault fault)
     case SIM_FAULT_WARM:
     case SIM_FAULT_GONE:
     case SIM_FAULT_COPY:
+    case SIM_FAULT_NUMBER:
         return true;
     default:
         return false;

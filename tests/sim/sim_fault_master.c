@@ -118,6 +118,9 @@ void sim_fault_do_to_master(struct sim_effect *effect, int64_t for_ns)
         effect->felt = true;
         replace(master);
         break;
+    case SIM_FAULT_NUMBER:
+        effect->felt = sim_master_set_number(master, sim_world.plan.set_down);
+        break;
     case SIM_FAULT_EMPTY:
         effect->felt = true;
         sim_master_empty(master);

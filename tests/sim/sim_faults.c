@@ -55,6 +55,8 @@ static bool is_of_world(enum sim_fault fault)
         return plan->watching;
     if (fault == SIM_FAULT_RESTART_SOME)
         return plan->partial;
+    if (fault == SIM_FAULT_NUMBER)
+        return plan->set_numbers;
     if (fault >= SIM_FAULT_GONE) /* only there somebody sees it at once */
         return plan->strict;
     return fault < SIM_FAULT_EMPTY || plan->marked;
@@ -72,7 +74,9 @@ void sim_faults_begin(int64_t end_ns)
         *source = (struct source){.event.fire = on_due};
         if (!is_of_world((enum sim_fault)i))
             continue;
-        bool on = breaks[i] == SIM_ASSUMPTIONS ? sim_chance(part) : breaks[i] == plan->breaks;
+        bool on = i == SIM_FAULT_NUMBER                ? true
+                  : breaks[i] == SIM_ASSUMPTIONS ? sim_chance(part)
+                                                       : breaks[i] == plan->breaks;
         source->mean_ns = sim_scale(plan->work_ns / 64 + SIM_MS, plan->work_ns);
         source->longest_ns = sim_scale(2 * SIM_MS, 2 * SIM_S);
         if (on && sim_fault_means_something((enum sim_fault)i))
@@ -85,4 +89,6 @@ void sim_faults_end(void)
     for (unsigned i = 0; i < SIM_FAULT_KINDS; i++)
         sim_not(&sources[i].event);
     sim_fault_undo_all();
+    if (sim_world.plan.set_numbers)
+        sim_master_forget_numbers(0);
 }

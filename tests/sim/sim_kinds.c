@@ -74,6 +74,18 @@ bool sim_partial_of(uint64_t seed)
     return sim_partial_wanted || seed * 0xe7037ed1a0b428dbu >> 61 == 0;
 }
 
+/* Every fourth of those with certificates. */
+bool sim_numbers_of(uint64_t seed)
+{
+    return seed * 0x94d049bb133111ebu >> 62 == 0;
+}
+
+/* Every fourth of these. */
+bool sim_lower_of(uint64_t seed)
+{
+    return seed * 0xbf58476d1ce4e5b9u >> 62 == 0;
+}
+
 /* Every second of these. */
 bool sim_strict_of(uint64_t seed)
 {

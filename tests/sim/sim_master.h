@@ -106,6 +106,9 @@ void sim_master_mark(unsigned master);  /* as `redlock init` does */
 bool sim_master_certified(unsigned master); /* for fencing tokens, and up */
 /* It may name tokens above that number: as `redlock init` does. */
 void sim_master_certify(unsigned master, uint64_t above);
+/* A counter or the certificate gets a greater number; `down`: or a lower one. */
+bool sim_master_set_number(unsigned master, bool down);
+void sim_master_forget_numbers(unsigned master); /* its counters are deleted */
 void sim_master_script_flush(unsigned master);
 /* A restart with SIM_SOME loses this key, and nothing is drawn; NULL: any, drawn. */
 void sim_master_loses(unsigned master, const char *name);

@@ -116,6 +116,7 @@ struct sim_server {
     /* The wall clock showed wall_ns at the true time wall_at_ns, and goes at that rate. */
     int64_t wall_ns, wall_at_ns, rate_ppb;
     int64_t set_back_ns; /* so far, in all */
+    bool lowered;        /* a number of fencing tokens, by somebody */
     int64_t started_s; /* of the wall clock, whole seconds, as Redis keeps it */
 
     /* Work: one command after the other. */

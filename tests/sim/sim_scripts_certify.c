@@ -17,7 +17,7 @@ enum { SHOWN_MAX = 512 };
 /* ---- the key ---------------------------------------------------------------------------- */
 
 /* "word id base greatest run replication". False: it is none. */
-static bool read_key(const struct sim_key *key, struct sim_certificate *ret)
+bool sim_certificate_in(const struct sim_key *key, struct sim_certificate *ret)
 {
     char rest[2];
     if (!key || key->type != SIM_STRING || key->value.len >= SHOWN_MAX ||
@@ -60,7 +60,7 @@ bool sim_certificate_read(struct sim_run *run, struct sim_certificate *ret)
         return false;
     }
     ret->name = name;
-    ret->strict = read_key(key, ret) && strcmp(ret->word, "certified") == 0;
+    ret->strict = sim_certificate_in(key, ret) && strcmp(ret->word, "certified") == 0;
     if (ret->strict && shown && strcmp(shown->bytes, ret->id) == 0)
         return true;
     sim_put_error(run->call->out,
@@ -154,7 +154,7 @@ static void join(struct sim_run *run)
         return;
     }
     const struct sim_key *key = sim_script_key(run, name);
-    bool is_one = read_key(key, &certificate);
+    bool is_one = sim_certificate_in(key, &certificate);
     const char *why = lost(server, key, is_one, &certificate);
     bool look = strcmp(sim_argv_at(run, 2)->bytes, "look") == 0;
     if (!error && why && (look || strcmp(why, "foreign") == 0)) {
@@ -192,7 +192,7 @@ bool sim_master_certified(unsigned master)
 {
     struct sim_server *server = sim_server(master);
     struct sim_certificate certificate;
-    return sim_master_up(master) && read_key(key_of(server), &certificate) &&
+    return sim_master_up(master) && sim_certificate_in(key_of(server), &certificate) &&
            strcmp(certificate.word, "certified") == 0 &&
            strcmp(certificate.run, server->run_id) == 0;
 }

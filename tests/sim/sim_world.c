@@ -120,6 +120,8 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     plan->marked = sim_marked_of(seed) && plan->breaks != SIM_GUARD_ON;
     plan->strict = plan->marked && sim_strict_of(seed);
     plan->partial = sim_partial_of(seed);
+    plan->set_numbers = plan->certified && plan->masters > 2 && sim_numbers_of(seed);
+    plan->set_down = sim_lower_of(seed);
     plan->delayed = sim_delayed_of(seed);
     plan->watching = sim_watching_of(seed);
     plan->members &= plan->breaks != SIM_ONE_LIST;

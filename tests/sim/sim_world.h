@@ -57,6 +57,8 @@ struct sim_plan {
     bool marked;    /* all clients read markers, and masters lose their keys for good */
     bool strict;    /* and each script that takes a lock looks at the marker */
     bool partial;   /* masters may be restarted with some of their keys */
+    bool set_numbers; /* somebody sets numbers of tokens at a master, */
+    bool set_down;    /* and also to lower ones */
     bool delayed;   /* all clients have a lock-delay */
     bool watching;  /* all clients watch their wall clocks, which are set */
     bool members;   /* the list of masters is changed, one at a time */
@@ -156,6 +158,8 @@ bool sim_marked_of(uint64_t seed);
 bool sim_strict_of(uint64_t seed);
 extern bool sim_partial_wanted;
 bool sim_partial_of(uint64_t seed);
+bool sim_numbers_of(uint64_t seed);
+bool sim_lower_of(uint64_t seed);
 extern bool sim_delayed_wanted;
 bool sim_delayed_of(uint64_t seed);
 extern bool sim_watching_wanted;
