@@ -162,17 +162,18 @@ static int open_nodes(redlock *client, const char *file, redlock_error *error)
 }
 
 /* Everything that can fail. On failure rl_client_destroy() frees what has been made. */
-/* Whoever chooses names must not be able to choose such that collide in the tables of names. Who
- * reads what this client sends could find the seed: nonces come from it. */
-static void key_tables(redlock *client, uint64_t seed)
+/* Whoever chooses names must not be able to choose such that collide in the tables of names. A
+ * server that reads what this client sends could find the seed, for nonces come from it. So the
+ * key is drawn by itself. */
+static bool key_tables(redlock *client)
 {
-    struct rl_prng prng;
-    rl_prng_seed(&prng, ~seed); /* not what jitter shows */
-    struct rl_sip_key key = {{rl_prng_next(&prng)}};
-    key.half[1] = rl_prng_next(&prng);
+    struct rl_sip_key key;
+    if (rl_entropy_bytes(&key, sizeof(key)) != 0)
+        return false;
     client->wait_queues.by_name.key = key;
     client->subs.channels.by_text.key = key;
     client->leases.named.key = key;
+    return true;
 }
 
 static int build(redlock *client, const redlock_config *config, redlock_error *error)
@@ -184,10 +185,9 @@ static int build(redlock *client, const redlock_config *config, redlock_error *e
         return result;
     if (!rl_reader_is_ours(why, sizeof(why)))
         return fail(error, REDLOCK_ESYSTEM, "%s", why);
-    if (rl_entropy_bytes(&seed, sizeof(seed)) != 0)
+    if (!key_tables(client) || rl_entropy_bytes(&seed, sizeof(seed)) != 0)
         return fail(error, REDLOCK_ERANDOM, "the system has no random bytes");
     rl_prng_seed(&client->prng, seed);
-    key_tables(client, seed);
     if (rl_clock_boot_id(client->identity.boot_id) != 0)
         return fail(error, REDLOCK_ESYSTEM, "this system tells no boot id: is /proc mounted?");
     if (rl_clock_offset(&client->identity.clock_offset) != 0)

@@ -4,6 +4,8 @@
 #include "sim_fiber.h"
 #include "sim_real.h"
 
+#include "base/siphash.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -69,6 +71,10 @@ ssize_t sim_bound_getrandom(void *ret_bytes, size_t size, unsigned flags)
 {
     if (!sim_proc())
         return sim_real_getrandom(ret_bytes, size, flags);
+    if (size == sizeof(struct rl_sip_key)) { /* nothing of a history hangs on it */
+        memset(ret_bytes, 0x5a, size);
+        return (ssize_t)size;
+    }
     sim_system_call();
     sim_random_bytes(ret_bytes, size);
     return (ssize_t)size;
