@@ -47,7 +47,6 @@ void rl_account_answer(struct rl_lease *lease, unsigned node, bool has_it)
     struct rl_account *account = &lease->account;
     if (!account->failed)
         return;
-    account->missing &= ~rl_bit(node);
     *(has_it ? &account->yes : &account->no) |= rl_bit(node);
     *(has_it ? &account->no : &account->yes) &= ~rl_bit(node);
 }

@@ -21,7 +21,8 @@ struct rl_account {
     uint64_t confirmed_by;
     /* What masters said to an extension that failed since. */
     bool failed;
-    uint64_t yes, no, missing;
+    uint64_t yes, no;
+    uint64_t missing; /* those that answered late are in one of the others, too */
     uint64_t voided; /* masters that may have lost it since */
     /* Masters that say it was broken by hand since: by whom, and when, as the first said. */
     uint64_t broken;

@@ -53,10 +53,7 @@ void rl_fill_in_begin(redlock *client, int64_t now_ns)
 static void drop(redlock *client, uint64_t nodes)
 {
     struct rl_fill_in *fill_in = &client->leases.fill_in;
-    for (uint64_t rest = nodes & fill_in->forgot; rest; rest &= rest - 1)
-        client->nodes.all[rl_first(rest)].forgot = true;
     fill_in->back &= ~nodes;
-    fill_in->forgot &= ~nodes;
     fill_in->away |= nodes;
 }
 

@@ -14,7 +14,7 @@ struct rl_node;
 struct rl_fill_in {
     uint64_t away;         /* they did not vote, or lost requests: locks may lack them */
     uint64_t back;         /* they vote again: leases from `next` on are still to be filled in */
-    uint64_t forgot;       /* of these, what they granted may be lost */
+    uint64_t forgot;       /* of both, what they granted may be lost */
     struct rl_lease *next; /* NULL: none */
     int64_t due_ns;        /* when to go on; INT64_MAX: nothing to do */
     unsigned owed;         /* keys that were sent, and not answered yet */

@@ -24,8 +24,9 @@ static bool fill_in_lease(struct rl_lease *lease, int64_t now_ns)
         return false;
     rl_lease_ref(lease);
     bool over = lease->hold.phase == RL_HOLD_HELD && rl_lease_over(lease, now_ns);
+    uint64_t forgot = fill_in->back & fill_in->forgot;
     unsigned events =
-        over ? 0 : rl_hold_came_back(&lease->hold, fill_in->back, fill_in->forgot, now_ns);
+        over ? 0 : rl_hold_came_back(&lease->hold, fill_in->back, forgot, now_ns);
     if (events) {
         int64_t left_ns = rl_validity_left_ns(lease->hold.deadline_ns, now_ns);
         int64_t budget_ns = rl_nodes_budget_ns(&client->nodes, fill_in->back, left_ns);
@@ -49,8 +50,10 @@ static void go_on(redlock *client, int64_t now_ns)
         sent += fill_in_lease(lease, now_ns);
     }
     bool more = fill_in->next && fill_in->back;
-    if (!more)
-        fill_in->back = fill_in->forgot = 0;
+    if (!more) {
+        fill_in->forgot &= ~fill_in->back;
+        fill_in->back = 0;
+    }
     fill_in->due_ns = more ? now_ns + PAUSE_NS : INT64_MAX;
 }
 
