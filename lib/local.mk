@@ -68,21 +68,21 @@ lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/nod
 	%D%/node/subscriber_replies.c %D%/node/subscriber_state.c
 lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/callbacks.c %D%/engine/callbacks.h %D%/engine/client.c %D%/engine/client.h \
-	%D%/engine/cork.c \
-	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/fill_in.c %D%/engine/fill_in.h %D%/engine/kick.c %D%/engine/kick.h %D%/engine/leader.c %D%/engine/lists_told.c %D%/engine/lists_told.h %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_fill.c %D%/engine/lease_own.c %D%/engine/lease_parts.h \
+	%D%/engine/background.h %D%/engine/cork.c %D%/engine/cork.h %D%/engine/duplicates.h \
+	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/fill_in.c %D%/engine/fill_in.h %D%/engine/kick.c %D%/engine/kick.h %D%/engine/leader.c %D%/engine/leader.h %D%/engine/loop.h %D%/engine/lists_told.c %D%/engine/lists_told.h %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_fill.c %D%/engine/lease_own.c %D%/engine/lease_parts.h \
 	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/lease_void.c %D%/engine/log.c %D%/engine/log.h \
 	%D%/engine/renewal_queue.c %D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/owner.c %D%/engine/owner.h \
 	%D%/engine/parking.c %D%/engine/parking.h \
 	%D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
 	%D%/engine/report.c %D%/engine/report.h \
-	%D%/engine/subscribers.c %D%/engine/target.c %D%/engine/target.h \
+	%D%/engine/subscribers.c %D%/engine/subscribers.h %D%/engine/target.c %D%/engine/target.h \
 	%D%/engine/account.c %D%/engine/account.h %D%/engine/account_text.c \
 	%D%/engine/tally.c %D%/engine/tally.h \
 	%D%/engine/certify.c %D%/engine/certify.h %D%/engine/duplicates.c %D%/engine/wait_channel.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
 	%D%/engine/wait_signals.c
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
-	%D%/api/acquire_round.c %D%/api/close.c %D%/api/detach.c %D%/api/event_loop.c \
-	%D%/api/extend.c %D%/api/hold_report.c %D%/api/inspect.c %D%/api/last_error.c %D%/api/lock.c \
+	%D%/api/acquire_round.c %D%/api/cancel.c %D%/api/close.c %D%/api/close.h %D%/api/detach.c %D%/api/event_loop.c \
+	%D%/api/extend.c %D%/api/hold_report.c %D%/api/inspect.c %D%/api/last_error.c %D%/api/lock.c %D%/api/lock.h \
 	%D%/api/multi_items.c %D%/api/multi_items.h %D%/api/multi_lock.c %D%/api/open.c \
 	%D%/api/probe.c %D%/api/probe.h %D%/api/probe_proofs.c %D%/api/probe_proofs.h \
 	%D%/api/query.c %D%/api/query.h \

@@ -4,6 +4,7 @@
 #include "api/acquire.h"
 
 #include "engine/owner.h"
+#include "engine/subscribers.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "api/acquire.h"
+#include "api/lock.h"
 #include "api/try.h"
 
 #include <assert.h>

@@ -1,8 +1,15 @@
 /* close.c - the end of a client: end its calls, give up its locks, free everything. */
 #include "config_auto.h"
 
+#include "api/close.h"
+
 #include "engine/lease.h"
+#include "api/lock.h"
 #include "base/wipe.h"
+#include "engine/background.h"
+#include "engine/cork.h"
+#include "engine/loop.h"
+#include "engine/subscribers.h"
 
 #include <assert.h>
 #include <stdlib.h>

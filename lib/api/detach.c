@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "api/try.h"
+#include "api/lock.h"
 #include "config/list_mark.h"
 #include "engine/engine.h"
 #include "engine/lease.h"

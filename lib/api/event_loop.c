@@ -3,7 +3,9 @@
 #include "config_auto.h"
 
 #include "engine/client.h"
+#include "engine/background.h"
 #include "engine/kick.h"
+#include "engine/loop.h"
 
 #include <assert.h>
 #include <sys/epoll.h>

@@ -3,9 +3,12 @@
 #include "config_auto.h"
 
 #include "api/try.h"
+#include "api/lock.h"
 #include "base/struct_abi.h"
+#include "engine/background.h"
 #include "engine/lease.h"
 #include "engine/call.h"
+#include "engine/loop.h"
 
 #include <assert.h>
 

@@ -1,6 +1,8 @@
 /* lock.c - users' locks, and what is known of a lock without asking the masters. */
 #include "config_auto.h"
 
+#include "api/lock.h"
+
 #include "engine/lease.h"
 #include "kinds/name_set.h"
 

@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 
+#include "api/close.h"
 #include "base/client_name.h"
 #include "base/diagnostic.h"
 #include "base/eventfd.h"
@@ -10,6 +11,8 @@
 #include "config/config_abi.h"
 #include "config/list_mark.h"
 #include "base/entropy.h"
+#include "engine/background.h"
+#include "engine/loop.h"
 #include "net/resp.h"
 
 #include <assert.h>

@@ -18,6 +18,8 @@
 
 #include "engine/lease.h"
 #include "api/probe_proofs.h"
+#include "engine/loop.h"
+#include "engine/subscribers.h"
 
 #include <assert.h>
 

@@ -6,6 +6,7 @@
 #include "base/struct_abi.h"
 #include "base/text_escape.h"
 #include "engine/lease.h"
+#include "engine/loop.h"
 #include "kinds/name_set.h"
 
 #include <assert.h>

@@ -2,6 +2,10 @@
 #include "config_auto.h"
 
 #include "engine/lease.h"
+#include "api/lock.h"
+#include "engine/background.h"
+#include "engine/cork.h"
+#include "engine/loop.h"
 
 #include <assert.h>
 

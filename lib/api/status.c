@@ -7,6 +7,7 @@
 #include "engine/call.h"
 #include "api/probe.h"
 #include "api/status_report.h"
+#include "engine/loop.h"
 #include "kinds/name_set.h"
 
 #include <assert.h>

@@ -6,7 +6,11 @@
 #include "api/try.h"
 
 #include "api/acquire.h"
+#include "api/lock.h"
 #include "base/struct_abi.h"
+#include "engine/background.h"
+#include "engine/cork.h"
+#include "engine/loop.h"
 #include "kinds/key_rules.h"
 #include "engine/owner.h"
 
@@ -331,20 +335,4 @@ int redlock_try_names_async(redlock *client, const char *const names[], size_t c
     redlock_bytes bytes[REDLOCK_NAMES_MAX];
     return redlock_try_names_async_n(client, measure(names, count, bytes), count, options, done,
                                      context, ret_id);
-}
-
-int redlock_cancel(redlock *client, uint64_t id)
-{
-    int cancel_state;
-    int result = rl_client_enter(client, &cancel_state);
-    if (result)
-        return result;
-    struct rl_call *call = RL_FIRST(&client->calls.all, struct rl_call, entry);
-    while (call && !(call->async && call->id == id && call->cancel))
-        call = RL_NEXT(call, struct rl_call, entry);
-    result = call && !call->done ? REDLOCK_OK : REDLOCK_ENOTHELD;
-    if (result == REDLOCK_OK)
-        call->cancel(call, rl_client_now_ns(client));
-    rl_client_leave(client, cancel_state);
-    return result;
 }

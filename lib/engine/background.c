@@ -9,8 +9,11 @@
  */
 #include "config_auto.h"
 
+#include "engine/background.h"
+
 #include "engine/lease.h"
 #include "engine/kick.h"
+#include "engine/loop.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,7 +3,9 @@
 
 #include "engine/call.h"
 
+#include "engine/leader.h"
 #include "engine/lease.h"
+#include "engine/loop.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #include "config_auto.h"
 
 #include "engine/certify.h"
+#include "engine/duplicates.h"
 #include "node/node_met.h"
 
 #include <assert.h>

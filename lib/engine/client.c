@@ -4,6 +4,8 @@
 #include "engine/client.h"
 
 #include "base/eventfd.h"
+#include "engine/background.h"
+#include "engine/loop.h"
 
 #include <assert.h>
 #include <errno.h>

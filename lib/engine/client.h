@@ -8,6 +8,9 @@
  *   lock        the user's lock: refers to the lease, and knows the deadline by itself
  *   callback    a report to the user that is still to be made (callbacks.h)
  *
+ * Here are the structs alone, and how a public call enters a client. What each part does is in
+ * its own header, and who uses it includes that.
+ *
  * One mutex guards all of it. The mutex must not be held across a wait or a callback. The
  * first thread that waits becomes the leader: it runs the loop for all (leader.c, loop.c). If
  * no thread waits, the user's event loop or the background thread runs it (background.c).
@@ -232,108 +235,10 @@ void rl_client_leave_blocking(redlock *client, int cancel_state);
 int rl_client_stay(redlock *client);
 void rl_client_go(redlock *client);
 
-/* close.c: free everything. `in_child`: after a fork, where nothing may be sent. */
-void rl_client_destroy(redlock *client, bool in_child);
-
-/* log.c */
-void rl_client_log(void *client, int level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* Log what is wrong with the arguments. Returns EINVAL, or why the client can't be entered. The
  * caller must not have entered it. */
 int rl_client_refuse(redlock *client, const char *why);
 
 int rl_client_wrong(redlock *client, const char *why); /* the same of one that is entered */
-
-/* duplicates.c: nodes that are one server have one vote. Call _find if the state of a node has
- * changed, or at client->nodes.proof.again_ns; _proved handles the reply to a proof. */
-bool rl_may_be_one_server(const struct rl_node *one, const struct rl_node *other); /* both UP */
-void rl_duplicates_find(redlock *client, int64_t now_ns);
-void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inflight *inflight,
-                          const struct rl_reply *reply, int64_t now_ns);
-
-/* loop.c. Mutex held. */
-bool rl_loop_unflushed(const redlock *client);
-/* Send queued requests. _unless_led: not if the leader will send them all together, because it
- * is awake, or because more are expected. */
-void rl_loop_flush(redlock *client, int64_t now_ns);
-void rl_loop_flush_unless_led(redlock *client, int64_t now_ns);
-/* Do all that is due by now: timers, nodes, subscribers, releases, the backlog. */
-void rl_loop_tick(redlock *client, int64_t now_ns);
-int64_t rl_loop_next_due_ns(redlock *client);
-/* Milliseconds until then, rounded up; at most a second. */
-int rl_loop_timeout_ms(int64_t due_ns, int64_t now_ns);
-/* Handle events. `late`: some may have waited for a while. */
-void rl_loop_poll(redlock *client, bool late);
-/* Handle the events that have come meanwhile. _if_idle: only if nobody polled for long, or if a
- * reply is overdue. */
-int64_t rl_loop_poll_now(redlock *client);
-int64_t rl_loop_poll_if_idle(redlock *client);
-/* To be called after each wait, before any event or timer is handled. If nobody polled for a
- * while, no master may be blamed for it. */
-void rl_loop_end_absence(redlock *client, int64_t now_ns);
-/* A turn. _look: wait until `due_ns` at the longest, and handle the events. Returns the time
- * after that. _send: wake those whose calls have ended, and send the requests that follow. */
-int64_t rl_loop_look(redlock *client, int64_t now_ns, int64_t due_ns);
-void rl_loop_send(redlock *client, int64_t now_ns);
-/* Wake the leader: now; or only if something is due before it would wake. */
-void rl_loop_interrupt(redlock *client);
-void rl_loop_interrupt_if_earlier(redlock *client);
-/* Wake threads whose calls are done. */
-/* A wait for our descriptors has failed: the program has closed one. Without the mutex: wait,
- * so that nothing spins. With it: say so, once. */
-void rl_loop_rest_blind(void);
-void rl_loop_is_blind(redlock *client);
-
-void rl_loop_wake(redlock *client);
-
-/* leader.c: send what it has queued; lead, or sleep, until it is done. */
-void rl_loop_wait(redlock *client, struct rl_call *call, int64_t now_ns);
-
-/* background.c. Mutex held. */
-/* Work will outlive this call: start the thread that does it. 0 or REDLOCK_ESYSTEM. */
-int rl_background_require(redlock *client);
-/* Poll, run timers and callbacks. `late`: events may have waited for a while. */
-void rl_background_turn(redlock *client, bool late);
-/* A call has returned: start or wake the thread or event loop, if work is left. */
-void rl_background_after_call(redlock *client);
-bool rl_background_defers(redlock *client); /* does an asynchronous try wait for the turn? */
-/* End the background thread, and wait for that: while closing, or where the user's loop takes
- * over. */
-void rl_background_stop(redlock *client);
-void rl_background_done(redlock *client); /* close the descriptors */
-
-/* cork.c. Mutex held, but for _done. */
-/* Releases will be lazy: have what that needs. 0, REDLOCK_ESYSTEM or REDLOCK_ENOMEM. There must
- * be an event loop, or a background thread must be allowed. */
-int rl_cork_require(redlock *client);
-/* All that is queued at the nodes is releases: hold them back for a moment. */
-void rl_cork(redlock *client, int64_t now_ns);
-/* They are held back no longer: the next flush sends them. */
-void rl_cork_pull(redlock *client);
-void rl_cork_done(redlock *client); /* the client is going to be freed */
-
-/* subscribers.c. Mutex held. */
-void rl_subs_start(redlock *client, int64_t now_ns);
-/* A channel's users have changed: subscribe or unsubscribe. This may free the channel. */
-void rl_subs_sync(redlock *client, struct rl_channel *channel, int64_t now_ns);
-void rl_subs_flush(redlock *client, int64_t now_ns); /* only if client->subs.unflushed */
-bool rl_subs_pending(const redlock *client);
-/* The nodes whose subscriber has received anything since then, a PING's reply included. */
-uint64_t rl_subs_alive(const redlock *client, int64_t since_ns);
-void rl_subs_absent(redlock *client, int64_t absent_ns);
-void rl_subs_tick(redlock *client, int64_t now_ns);
-int64_t rl_subs_due_ns(redlock *client);
-void rl_subs_done(redlock *client, bool in_child);
-
-/* Users' locks. NULL: out of memory. */
-struct redlock_lock *rl_lock_new(redlock *client);
-void rl_lock_recycle(struct redlock_lock *lock);
-
-/* Release what the lease of a user's lock that is gone still holds. */
-void rl_lock_give_up(struct rl_lease *lease, int64_t now_ns);
-
-/* With the client entered: the reason why this lock can't be used (ENOTHELD, EBUSY), or 0. */
-int rl_lock_check(const struct redlock_lock *lock);
 
 #endif

@@ -6,8 +6,12 @@
  */
 #include "config_auto.h"
 
+#include "engine/cork.h"
+
 #include "engine/lease.h"
+#include "engine/background.h"
 #include "engine/kick.h"
+#include "engine/loop.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -10,6 +10,8 @@
  */
 #include "config_auto.h"
 
+#include "engine/duplicates.h"
+
 #include "engine/client.h"
 
 #include "base/entropy.h"

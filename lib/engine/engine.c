@@ -6,7 +6,10 @@
 #include "engine/engine.h"
 
 #include "engine/certify.h"
+#include "engine/cork.h"
+#include "engine/duplicates.h"
 #include "engine/lease.h"
+#include "engine/subscribers.h"
 #include "node/node_met.h"
 
 #include <assert.h>

@@ -11,7 +11,10 @@
  */
 #include "config_auto.h"
 
+#include "engine/leader.h"
+
 #include "engine/call.h"
+#include "engine/loop.h"
 
 #include <assert.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
-/* log.h - the user's log, and the last errors in it: what a call was refused for is kept for its
- * thread, because often nobody has set a log. */
+/* log.h - the user's log, and the last errors in it: what a call was refused for is kept for
+ * its thread, because often nobody has set a log. */
 #ifndef RL_LOG_H
 #define RL_LOG_H
 
@@ -22,5 +22,9 @@ struct rl_log {
 
 /* The last error of this thread; empty: there was none, or others have had many since. */
 const char *rl_log_last_error(const redlock *client);
+
+/* One line of it. */
+void rl_client_log(void *client, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

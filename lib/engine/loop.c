@@ -4,6 +4,8 @@
  */
 #include "config_auto.h"
 
+#include "engine/loop.h"
+
 #include "base/eventfd.h"
 #include "engine/client.h"
 

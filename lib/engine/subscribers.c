@@ -3,6 +3,8 @@
  * waits. */
 #include "config_auto.h"
 
+#include "engine/subscribers.h"
+
 #include "engine/client.h"
 
 #include <assert.h>

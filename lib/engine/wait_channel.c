@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "engine/client.h"
+#include "engine/subscribers.h"
 #include "kinds/keys.h"
 
 #include <assert.h>

@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "engine/lease.h"
+#include "engine/subscribers.h"
 
 #include <assert.h>
 #include <stdlib.h>

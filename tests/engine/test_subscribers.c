@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "engine/call.h"
+#include "engine/subscribers.h"
 #include "suite.h"
 
 #include <string.h>

@@ -1,0 +1,17 @@
+/* lock.h - locks of users, from a pool (lock.c). */
+#ifndef RL_API_LOCK_H
+#define RL_API_LOCK_H
+
+#include "engine/client.h"
+
+/* Users' locks. NULL: out of memory. */
+struct redlock_lock *rl_lock_new(redlock *client);
+void rl_lock_recycle(struct redlock_lock *lock);
+
+/* Release what the lease of a user's lock that is gone still holds. */
+void rl_lock_give_up(struct rl_lease *lease, int64_t now_ns);
+
+/* With the client entered: the reason why this lock can't be used (ENOTHELD, EBUSY), or 0. */
+int rl_lock_check(const struct redlock_lock *lock);
+
+#endif
