@@ -329,7 +329,7 @@ void rl_acquire_start(struct rl_acquire *acquire, int64_t now_ns)
     assert(!acquire->round_begun && acquire->lock && !acquire->lock->lease);
     acquire->began_ns = now_ns;
     acquire->give_up_ns = rl_acquire_last_ns(acquire, now_ns);
-    acquire->call.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
+    acquire->call.connect_until_ns = now_ns + client->node_settings.connect_timeout_ns;
     acquire->nodes_since_ns = now_ns;
     acquire->connects = true;
     int result = rl_acquire_join_queue(acquire, now_ns);

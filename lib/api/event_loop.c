@@ -58,7 +58,7 @@ static void loop_sleeps(redlock *client, int64_t until_ns)
 {
     assert(client->background.user_driven && client->background.outer_fd >= 0);
     client->background.sleeps_until_ns = until_ns;
-    rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS, until_ns);
+    rl_driven_sleeps(&client->loop.driven, RL_DRIVER_SLEEPS, until_ns);
 }
 
 int redlock_timeout_ms(redlock *client)

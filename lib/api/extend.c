@@ -214,7 +214,7 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
     rl_report_open(&extend->call.report, client, report);
     extend->lock = lock;
     extend->ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : lease->hold.ttl_ns;
-    extend->call.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
+    extend->call.connect_until_ns = now_ns + client->node_settings.connect_timeout_ns;
     extend->call.lease = lease;
     extend->call.step = extend_step;
     extend->call.on_hold_event = extend_on_hold_event;

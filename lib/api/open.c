@@ -77,12 +77,12 @@ static void name_holder(redlock *client)
 static void name_connection(redlock *client)
 {
     assert(client->identity.holder[0]);                 /* name_holder() */
-    assert(client->nodes.settings.lists.own.nodes > 0); /* settle() */
+    assert(client->node_settings.lists.own.nodes > 0); /* settle() */
     char word[RL_LIST_MARK_MAX + 1];
     rl_entropy_uuid(client->identity.uuid);
-    rl_list_mark_write(&client->nodes.settings.lists.own, word);
-    snprintf(client->nodes.settings.connection_name,
-             sizeof(client->nodes.settings.connection_name), RL_CONNECTION_PREFIX "%s:%s:%s",
+    rl_list_mark_write(&client->node_settings.lists.own, word);
+    snprintf(client->node_settings.connection_name,
+             sizeof(client->node_settings.connection_name), RL_CONNECTION_PREFIX "%s:%s:%s",
              client->identity.holder, word, client->identity.uuid);
 }
 
@@ -115,36 +115,38 @@ static int open_descriptors(redlock *client, redlock_error *error)
 static void settle(redlock *client)
 {
     const struct rl_config *config = &client->config;
-    client->nodes.settings.owner = client;
+    client->node_settings.owner = client;
     client->loop.hooks = &rl_engine_hooks;
     client->subs.events = &rl_engine_sub_events;
-    client->nodes.settings.events = &rl_engine_node_events;
-    client->nodes.settings.clock = &client->clock;
+    client->node_settings.events = &rl_engine_node_events;
+    client->node_settings.clock = &client->clock;
+    client->node_settings.driven = &client->loop.driven;
+    client->nodes.settings = &client->node_settings;
     if (config->watch_wall_clock == REDLOCK_ON)
         rl_clock_watch_wall(&client->clock);
-    client->nodes.settings.prng = &client->prng;
-    client->nodes.settings.connect_timeout_ns = config->connect_timeout_ms * RL_NS_PER_MS;
-    client->nodes.settings.node_timeout_ns = config->node_timeout_ms * RL_NS_PER_MS;
-    client->nodes.settings.stall_limit_ns = config->stall_limit_ms * RL_NS_PER_MS;
-    client->nodes.settings.drain_limit_ns = config->max_ttl_ms * RL_NS_PER_MS;
-    client->nodes.settings.guard = config->guard;
-    client->nodes.settings.fencing_strict = config->fencing == REDLOCK_FENCING_STRICT;
-    client->nodes.settings.lists.agreement = config->config_agreement;
-    rl_list_mark_of(config, &client->nodes.settings.lists.own);
-    client->nodes.settings.check_ns = RL_ASK_INFO_MS * RL_NS_PER_MS;
+    client->node_settings.prng = &client->prng;
+    client->node_settings.connect_timeout_ns = config->connect_timeout_ms * RL_NS_PER_MS;
+    client->node_settings.node_timeout_ns = config->node_timeout_ms * RL_NS_PER_MS;
+    client->node_settings.stall_limit_ns = config->stall_limit_ms * RL_NS_PER_MS;
+    client->node_settings.drain_limit_ns = config->max_ttl_ms * RL_NS_PER_MS;
+    client->node_settings.guard = config->guard;
+    client->node_settings.fencing_strict = config->fencing == REDLOCK_FENCING_STRICT;
+    client->node_settings.lists.agreement = config->config_agreement;
+    rl_list_mark_of(config, &client->node_settings.lists.own);
+    client->node_settings.check_ns = RL_ASK_INFO_MS * RL_NS_PER_MS;
     if (rl_guard_marks(config->guard))
-        client->nodes.settings.check_ns =
+        client->node_settings.check_ns =
             rl_earlier_ns(rl_marker_check_ns(config->max_ttl_ms * RL_NS_PER_MS),
-                          client->nodes.settings.check_ns);
-    client->nodes.settings.drift_factor = config->drift_factor;
-    client->nodes.settings.guard_window_ns =
+                          client->node_settings.check_ns);
+    client->node_settings.drift_factor = config->drift_factor;
+    client->node_settings.guard_window_ns =
         rl_guard_window_ns(config->max_ttl_ms * RL_NS_PER_MS, config->drift_factor);
 }
 
 static int open_nodes(redlock *client, const char *file, redlock_error *error)
 {
     assert(client->config.node_count >= 1 && client->config.node_count <= REDLOCK_NODES_MAX);
-    assert(client->loop.epoll_fd >= 0 && client->nodes.settings.events);
+    assert(client->loop.epoll_fd >= 0 && client->node_settings.events);
     char why[256] = "";
     client->nodes.all = calloc(client->config.node_count, sizeof(*client->nodes.all));
     if (!client->nodes.all)
@@ -152,7 +154,7 @@ static int open_nodes(redlock *client, const char *file, redlock_error *error)
     while (client->nodes.n < client->config.node_count) {
         const struct rl_node_config *config = &client->config.nodes[client->nodes.n];
         int result = rl_node_init(&client->nodes.all[client->nodes.n], client->nodes.n, config,
-                                  &client->nodes.settings, client->loop.epoll_fd,
+                                  &client->node_settings, client->loop.epoll_fd,
                                   client->loop.wake_fd, why, sizeof(why));
         if (result) {
             const char *what = result == REDLOCK_ENOMEM ? "out of memory" : why;
@@ -233,8 +235,8 @@ static redlock *new_client(const redlock_config *config)
     client->background.alarm_ns = INT64_MAX;
     client->background.sleeps_until_ns = INT64_MAX;
     client->leases.release_retry_ns = client->leases.fill_in.due_ns = INT64_MAX;
-    client->nodes.proof.again_ns = INT64_MAX;
-    client->nodes.certifying.again_ns = INT64_MAX;
+    client->duplicates.again_ns = INT64_MAX;
+    client->certifying.now.again_ns = INT64_MAX;
     client->log.write = config->log;
     client->log.context = config->log_context;
     client->log.level = config->log_level ? config->log_level : REDLOCK_LOG_WARNING;
@@ -270,7 +272,7 @@ static int open_client(const redlock_config *given, redlock_error *error, redloc
     }
     client->nodes.opened_ns = rl_client_now_ns(client);
     client->loop.suspended_ns = rl_clock_suspended_ns();
-    rl_driven_looks(&client->nodes.settings.driven, client->nodes.opened_ns);
+    rl_driven_looks(&client->loop.driven, client->nodes.opened_ns);
     rl_client_enter(client, &cancel_state);
     rl_loop_tick(client, client->nodes.opened_ns);
     if (client->config.background == REDLOCK_BACKGROUND_ALWAYS)

@@ -159,7 +159,7 @@ static void judge_listening(struct rl_probe *probe)
 static void judge_silent(struct rl_probe *probe)
 {
     long long ms =
-        (long long)(probe->call.client->nodes.settings.connect_timeout_ns / RL_NS_PER_MS);
+        (long long)(probe->call.client->node_settings.connect_timeout_ns / RL_NS_PER_MS);
     assert(asks(probe->phase));
     enum rl_proof_of of = row_of[probe->phase].of;
     for (uint64_t rest = probe->silent; rest; rest &= rest - 1)
@@ -195,7 +195,7 @@ static void phase_begin(struct rl_probe *probe, int64_t now_ns)
     redlock *client = probe->call.client;
     assert(!probe->silent && !probe->call.done); /* phase_end() has judged them */
     assert((probe->good & ~rl_all(client->nodes.n)) == 0);
-    probe->until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
+    probe->until_ns = now_ns + client->node_settings.connect_timeout_ns;
     switch (probe->phase) {
     case PHASE_LISTEN:
         rl_subs_start(client, now_ns);
@@ -297,7 +297,7 @@ static void end(struct rl_probe *probe)
     client->probes.running--;
     if (probe->taken) /* the probe was cut short */
         rl_lease_query(probe->holder, RL_RELEASE, probe->taken, now_ns,
-                       now_ns + client->nodes.settings.connect_timeout_ns);
+                       now_ns + client->node_settings.connect_timeout_ns);
     lease_end(probe->waiter, now_ns);
     lease_end(probe->holder, now_ns);
     rl_loop_flush_unless_led(client, now_ns);

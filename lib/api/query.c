@@ -180,7 +180,7 @@ static void query_step(struct rl_call *call, int64_t now_ns)
     }
     if (ask) {
         query->asked |= ask;
-        query->answers_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
+        query->answers_until_ns = now_ns + client->node_settings.connect_timeout_ns;
         rl_lease_query(call->lease, query->verb, ask, now_ns, query->answers_until_ns);
     }
     if (query_over(query, on_their_way, now_ns, &until_ns))
@@ -226,7 +226,7 @@ int rl_query(redlock *client, const struct rl_question *question, redlock_report
         lease->query = true;
         lease->endless = question->endless;
         query.began_ns = now_ns;
-        query.call.connect_until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
+        query.call.connect_until_ns = now_ns + client->node_settings.connect_timeout_ns;
         rl_report_open(&query.call.report, client, report);
         query_step(&query.call, now_ns);
         result = rl_call_wait(&query.call, now_ns, NULL);

@@ -41,7 +41,7 @@ static int64_t release_budget_ns(redlock *client, const struct rl_lease *lease, 
         budget = lease->hold.ttl_ns;
     if (rl_count(voting) < rl_quorum_needed(client->nodes.n) &&
         rl_nodes_pending(&client->nodes) > 0)
-        budget += client->nodes.settings.connect_timeout_ns;
+        budget += client->node_settings.connect_timeout_ns;
     return budget;
 }
 

@@ -143,7 +143,7 @@ static void check_step(struct rl_call *call, int64_t now_ns)
         }
         check->asked = true;
         check->asked_ns = now_ns;
-        check->until_ns = now_ns + client->nodes.settings.connect_timeout_ns;
+        check->until_ns = now_ns + client->node_settings.connect_timeout_ns;
         for (unsigned i = 0; i < client->nodes.n; i++) {
             check->round_trip_us[i] = -1;
             if (rl_node_ping(&client->nodes.all[i], now_ns, check->until_ns))
@@ -175,7 +175,7 @@ static int status_check(redlock *client, redlock_status_report *to,
     if (result)
         return result;
     /* A little longer than connecting may take, so that the reason of a failure is known. */
-    check.until_ns = now_ns + client->nodes.settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
+    check.until_ns = now_ns + client->node_settings.connect_timeout_ns + 50 * RL_NS_PER_MS;
     check_step(&check.call, now_ns);
     return rl_call_wait(&check.call, now_ns, NULL);
 }

@@ -86,7 +86,7 @@ int64_t rl_account_absent_ns(const struct rl_lease *lease, int64_t now_ns)
     if (lease->account.lost_ns > 0)
         return lease->account.lost_absent_ns;
     return client->loop.absent_ns - lease->account.absent_ns +
-           rl_driven_absent_ns(&client->nodes.settings.driven, now_ns);
+           rl_driven_absent_ns(&client->loop.driven, now_ns);
 }
 
 /* A majority may have lost it, or says that it has, before its time was over. */

@@ -119,7 +119,7 @@ static void rest(redlock *client)
             self->sleeps_until_ns = due_ns;
     }
     self->hands_off = hands_off;
-    rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS,
+    rl_driven_sleeps(&client->loop.driven, RL_DRIVER_SLEEPS,
                      hands_off ? 0 : self->sleeps_until_ns);
     int timeout = self->sleeps_until_ns == INT64_MAX
                       ? -1
@@ -197,7 +197,7 @@ void rl_background_stop(redlock *client)
     pthread_join(background->thread, NULL);
     pthread_mutex_lock(&client->mutex);
     background->running = false;
-    rl_driven_sleeps(&client->nodes.settings.driven, RL_DRIVER_SLEEPS, 0);
+    rl_driven_sleeps(&client->loop.driven, RL_DRIVER_SLEEPS, 0);
 }
 
 int rl_background_require(redlock *client)
@@ -242,7 +242,7 @@ void rl_background_after_call(redlock *client)
     bool blind =
         client->calls.async_count > 0 && background->running && background->hands_off &&
         !client->loop.leader &&
-        background->sleeps_until_ns - client->nodes.settings.driven.looked_ns > AWAY_NS;
+        background->sleeps_until_ns - client->loop.driven.looked_ns > AWAY_NS;
     int64_t due_ns = rl_loop_next_due_ns(client);
     if (client->callbacks.queue.first || blind)
         rl_kick(&client->background);

@@ -50,7 +50,7 @@ static struct rl_node *next_lost(redlock *client, bool enough, int64_t now_ns)
 {
     unsigned n = client->nodes.n;
     for (unsigned k = 1; k <= n; k++) {
-        struct rl_node *node = &client->nodes.all[(client->nodes.certifying.node + k) % n];
+        struct rl_node *node = &client->nodes.all[(client->certifying.now.node + k) % n];
         if (has_loss(node) &&
             now_ns >= (enough ? node->fence.certify_ns : node->fence.look_ns))
             return node;
@@ -72,7 +72,7 @@ static int64_t next_ns(const redlock *client, bool enough)
 
 static void read_others(redlock *client, struct rl_node *lost, uint64_t others, int64_t now_ns)
 {
-    struct rl_certifying *certifying = &client->nodes.certifying;
+    struct rl_certifying *certifying = &client->certifying.now;
     rl_certifying_begin(certifying, lost->index, &lost->fence.certificate);
     for (; others; others &= others - 1)
         rl_node_fence_again(&client->nodes.all[rl_first(others)], "read", certifying->loss, 0,
@@ -83,9 +83,9 @@ static void read_others(redlock *client, struct rl_node *lost, uint64_t others, 
  * work for all of them. */
 void rl_certify_go_on(redlock *client, int64_t now_ns)
 {
-    struct rl_certifying *certifying = &client->nodes.certifying;
+    struct rl_certifying *certifying = &client->certifying.now;
     struct rl_node *lost;
-    if (!client->nodes.settings.fencing_strict ||
+    if (!client->node_settings.fencing_strict ||
         (certifying->on && now_ns < certifying->again_ns))
         return;
     certifying->on = false;
@@ -110,7 +110,7 @@ void rl_certify_go_on(redlock *client, int64_t now_ns)
 /* If all is read that has to be. */
 static void tell_floor(redlock *client, int64_t now_ns)
 {
-    struct rl_certifying *certifying = &client->nodes.certifying;
+    struct rl_certifying *certifying = &client->certifying.now;
     int64_t since_ns[REDLOCK_NODES_MAX];
     for (unsigned i = 0; i < client->nodes.n; i++)
         since_ns[i] = client->nodes.all[i].since_ns;
@@ -124,10 +124,10 @@ void rl_certify_told(void *owner, struct rl_node *node, const struct rl_certific
                      int64_t now_ns)
 {
     redlock *client = owner;
-    struct rl_certifying *certifying = &client->nodes.certifying;
+    struct rl_certifying *certifying = &client->certifying.now;
     struct rl_certificate *certificate = &node->fence.certificate;
-    assert(node->index < client->nodes.n && client->nodes.settings.fencing_strict);
-    bool news = rl_certificate_learn(certificate, told, &client->nodes.certificates);
+    assert(node->index < client->nodes.n && client->node_settings.fencing_strict);
+    bool news = rl_certificate_learn(certificate, told, &client->certifying.changes);
     if (news && !rl_is_certified(certificate))
         rl_client_log(client, REDLOCK_LOG_WARNING, "%s: %s", node->config->label,
                       rl_node_fence_why(node));

@@ -5,7 +5,7 @@
 
 #include "engine/client.h"
 
-/* The state of a node has changed, or it is client->nodes.certifying.again_ns. */
+/* The state of a node has changed, or it is client->certifying.now.again_ns. */
 void rl_certify_go_on(redlock *client, int64_t now_ns);
 
 /* A node has told its fencing certificate. */

@@ -106,7 +106,7 @@ int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
 void rl_client_leave_blocking(redlock *client, int cancel_state)
 {
     assert(client->calls.callers > 0);
-    client->loop.last_caller_ns = client->nodes.settings.driven.looked_ns;
+    client->loop.last_caller_ns = client->loop.driven.looked_ns;
     if (--client->calls.callers == 0 && client->calls.closing)
         pthread_cond_signal(&client->calls.idle);
     rl_client_leave(client, cancel_state);

@@ -20,6 +20,8 @@
 
 #include "base/fork_check.h"
 #include "base/clock.h"
+#include "core/certify.h"
+#include "core/driven.h"
 #include "core/gather.h"
 #include "engine/wait_queue.h"
 #include "node/node.h"
@@ -92,6 +94,7 @@ struct rl_loop {
     struct rl_parking parking; /* threads that sleep while another one leads */
     struct rl_gather gather;   /* those that are expected back */
     int64_t seen_epoch;        /* the clock's, up to which engine.c has told of losses */
+    struct rl_driven driven;   /* when somebody polled */
     int64_t absent_ns;         /* in all, nobody ran it for so long */
     int64_t suspended_ns;      /* rl_clock_suspended_ns(), when such a time had ended last */
 };
@@ -112,6 +115,22 @@ struct rl_background {
     bool hands_off;     /* it does not poll the descriptors: callers do, or nobody */
     pthread_t thread;
     int64_t sleeps_until_ns; /* it sleeps until then; INT64_MIN: it is awake */
+};
+
+/* duplicates.c: two nodes that may be one server. */
+struct rl_proof {
+    bool on;
+    unsigned teacher, pupil;
+    int64_t teacher_since_ns, pupil_since_ns; /* their connections */
+    int64_t again_ns;                         /* when to try again; INT64_MAX: no need */
+    char nonce[RL_NONCE_LEN];
+    char sha[41]; /* of the script that returns it */
+};
+
+/* certify.c */
+struct rl_certificates {
+    struct rl_certifying now;
+    uint64_t changes; /* how often a node's has changed */
 };
 
 /* call.c */
@@ -195,7 +214,10 @@ struct redlock {
     struct rl_callbacks callbacks;
     struct rl_calls calls;
 
+    struct rl_node_settings node_settings;
     struct rl_nodes nodes;
+    struct rl_proof duplicates;
+    struct rl_certificates certifying;
     struct rl_wait_queues wait_queues;
     struct rl_subs subs;
     struct rl_probes probes;

@@ -103,7 +103,7 @@ static bool still_there(const struct rl_node *node, int64_t since_ns)
 
 static bool is_proving(redlock *client)
 {
-    const struct rl_proof *proof = &client->nodes.proof;
+    const struct rl_proof *proof = &client->duplicates;
     assert(proof->teacher < client->nodes.n && proof->pupil < client->nodes.n);
     return proof->on &&
            still_there(&client->nodes.all[proof->teacher], proof->teacher_since_ns) &&
@@ -115,28 +115,28 @@ static bool ask(redlock *client, struct rl_node *node, enum rl_request_type what
 {
     char bytes[256];
     struct rl_out out;
-    assert(client->nodes.proof.on); /* the reply is matched by its nonce */
+    assert(client->duplicates.on); /* the reply is matched by its nonce */
     assert(what == RL_REQUEST_TEACH || what == RL_REQUEST_RECALL);
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, 3);
     rl_put_text(&out, command);
     rl_put_text(&out, script);
     rl_put_text(&out, "0");
-    return rl_node_prove(node, what, &out, client->nodes.proof.nonce, now_ns);
+    return rl_node_prove(node, what, &out, client->duplicates.nonce, now_ns);
 }
 
 static void give_up(redlock *client, int64_t now_ns)
 {
-    assert(client->nodes.proof.on);
-    client->nodes.proof.on = false;
-    client->nodes.proof.again_ns = now_ns + PROVE_AGAIN_NS;
+    assert(client->duplicates.on);
+    client->duplicates.on = false;
+    client->duplicates.again_ns = now_ns + PROVE_AGAIN_NS;
 }
 
 /* Load a script into the teacher that no other server has. */
 static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupil,
                   int64_t now_ns)
 {
-    struct rl_proof *proof = &client->nodes.proof;
+    struct rl_proof *proof = &client->duplicates;
     uint64_t random;
     assert(!proof->on && teacher != pupil);
     char script[64];
@@ -160,7 +160,7 @@ static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupi
 /* Begin the next proof: two nodes that may be one server. */
 static void go_on(redlock *client, int64_t now_ns)
 {
-    struct rl_proof *proof = &client->nodes.proof;
+    struct rl_proof *proof = &client->duplicates;
     if (is_proving(client))
         return;
     proof->on = false;
@@ -187,7 +187,7 @@ void rl_duplicates_find(redlock *client, int64_t now_ns)
     go_on(client, now_ns);
     for (unsigned i = 0; i < client->nodes.n; i++)
         client->nodes.all[i].proving =
-            client->nodes.proof.on && client->nodes.all[i].duplicate_of >= 0;
+            client->duplicates.on && client->nodes.all[i].duplicate_of >= 0;
 }
 
 static bool says_nonce(const struct rl_proof *proof, const struct rl_reply *reply)
@@ -199,7 +199,7 @@ static bool says_nonce(const struct rl_proof *proof, const struct rl_reply *repl
 static bool take(redlock *client, struct rl_node *node, enum rl_request_type what,
                  const struct rl_reply *reply, int64_t now_ns)
 {
-    struct rl_proof *proof = &client->nodes.proof;
+    struct rl_proof *proof = &client->duplicates;
     struct rl_node *teacher = &client->nodes.all[proof->teacher];
     struct rl_node *pupil = &client->nodes.all[proof->pupil];
     bool knows = says_nonce(proof, reply);
@@ -233,8 +233,8 @@ void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inf
     assert(inflight->type == RL_REQUEST_TEACH || inflight->type == RL_REQUEST_RECALL);
     /* The reply may belong to a proof that was given up. */
     if (!is_proving(client) ||
-        memcmp(inflight->nonce, client->nodes.proof.nonce, RL_NONCE_LEN) != 0)
+        memcmp(inflight->nonce, client->duplicates.nonce, RL_NONCE_LEN) != 0)
         return;
-    if (take(client, node, inflight->type, reply, now_ns) || !client->nodes.proof.on)
-        client->nodes.settings.events->changed(client, node, now_ns);
+    if (take(client, node, inflight->type, reply, now_ns) || !client->duplicates.on)
+        client->node_settings.events->changed(client, node, now_ns);
 }

@@ -9,7 +9,7 @@
 
 bool rl_may_be_one_server(const struct rl_node *one, const struct rl_node *other); /* both UP */
 
-/* Call _find if the state of a node has changed, or at client->nodes.proof.again_ns; _proved
+/* Call _find if the state of a node has changed, or at client->duplicates.again_ns; _proved
  * handles the reply to a proof. */
 void rl_duplicates_find(redlock *client, int64_t now_ns);
 void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inflight *inflight,

@@ -217,9 +217,9 @@ static void tick(redlock *client, int64_t now_ns)
     rl_engine_see_to_clock(client, now_ns);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_tick(&client->nodes.all[i], now_ns);
-    if (now_ns >= client->nodes.proof.again_ns)
+    if (now_ns >= client->duplicates.again_ns)
         rl_duplicates_find(client, now_ns);
-    if (now_ns >= client->nodes.certifying.again_ns)
+    if (now_ns >= client->certifying.now.again_ns)
         rl_certify_go_on(client, now_ns);
     rl_subs_tick(client, now_ns);
     if (now_ns >= client->leases.release_retry_ns)
@@ -237,13 +237,13 @@ static void tick(redlock *client, int64_t now_ns)
 
 static int64_t due_ns(redlock *client)
 {
-    client->nodes.settings.watched = client->leases.open.first != NULL;
+    client->node_settings.watched = client->leases.open.first != NULL;
     int64_t due = rl_earlier_ns(rl_timers_due_ns(&client->loop.timers), rl_subs_due_ns(client));
     due = rl_earlier_ns(due, rl_renewals_due_ns(client));
     due = rl_earlier_ns(due, client->leases.release_retry_ns);
-    due = rl_earlier_ns(due, client->nodes.proof.again_ns);
+    due = rl_earlier_ns(due, client->duplicates.again_ns);
     due = rl_earlier_ns(due, client->leases.fill_in.due_ns);
-    due = rl_earlier_ns(due, client->nodes.certifying.again_ns);
+    due = rl_earlier_ns(due, client->certifying.now.again_ns);
     due = rl_earlier_ns(due, rl_tallies_due_ns(client));
     for (unsigned i = 0; i < client->nodes.n; i++)
         due = rl_earlier_ns(due, rl_node_due_ns(&client->nodes.all[i]));

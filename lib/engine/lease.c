@@ -159,7 +159,7 @@ void rl_lease_acquire(struct rl_lease *lease, uint64_t voting, int first, int64_
     lease->client->stats.rounds++;
     lease->client->nodes.warm = true;
     rl_fill_in_left_out(lease->client, rl_all(lease->hold.n) & ~voting, t0_ns);
-    lease->certificates = lease->client->nodes.certificates;
+    lease->certificates = lease->client->certifying.changes;
     unsigned events = rl_hold_ask(&lease->hold, t0_ns, node_deadline_ns, voting, first);
     events |= rl_lease_send_taking(lease, RL_ACQUIRE, rl_hold_to_ask(&lease->hold), t0_ns);
     if (events)

@@ -47,7 +47,7 @@ struct rl_lease {
     uint64_t queues;         /* nodes that were asked to queue it */
     int64_t waits_since_ns;  /* since when that queue's first waiter waits */
     uint64_t void_due;       /* nodes whose votes are to be taken off: lease_void.c */
-    uint64_t certificates;   /* client->nodes.certificates, when its round began */
+    uint64_t certificates;   /* client->certifying.changes, when its round began */
     struct rl_renewal {
         bool on; /* it is renewed, or its loss is reported */
         const struct rl_renewal_ops *ops;

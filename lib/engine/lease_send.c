@@ -29,7 +29,7 @@ struct request {
 static void fence(struct rl_request *request, const struct rl_lease *lease)
 {
     const redlock *client = lease->client;
-    int64_t window_us = client->nodes.settings.guard_window_ns / 1000;
+    int64_t window_us = client->node_settings.guard_window_ns / 1000;
     int64_t lead_us = RL_FENCE_LEAD_MS * 1000;
     assert(window_us > 0 && !lease->query);
     if (lead_us > window_us / 8)
@@ -113,7 +113,7 @@ static void request_init(struct request *request, struct rl_lease *lease, enum r
         request->is.reserve_ms = rl_nodes_reserve_ms(&client->nodes);
     if (fenced)
         fence(&request->is, lease);
-    request->inflight.certified = fenced && client->nodes.settings.fencing_strict &&
+    request->inflight.certified = fenced && client->node_settings.fencing_strict &&
                                   (request->is.writes_back || rl_verb_of(script) == RL_ACQUIRE);
 }
 

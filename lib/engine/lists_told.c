@@ -30,7 +30,7 @@ void rl_lists_disagree(void *owner, struct rl_node *node, const struct rl_list_m
         return;
     memcpy(told->mark[told->count++], mark, sizeof(mark));
     client->stats.other_lists = told->count;
-    rl_list_mark_compare(other, &client->nodes.settings.lists.own, difference);
+    rl_list_mark_compare(other, &client->node_settings.lists.own, difference);
     rl_client_log(client, REDLOCK_LOG_WARNING,
                   "%s: some of its clients have another list of nodes, %s: %s",
                   node->config->label, mark, difference);

@@ -83,7 +83,7 @@ static int wait_for(const redlock *client, struct epoll_event events[EVENTS_A_TU
  * while, no master may be blamed for it. */
 void rl_loop_end_absence(redlock *client, int64_t now_ns)
 {
-    int64_t absent_ns = rl_driven_returns(&client->nodes.settings.driven, now_ns);
+    int64_t absent_ns = rl_driven_returns(&client->loop.driven, now_ns);
     if (absent_ns > 0)
         client->loop.hooks->absent(client, absent_ns);
 }
@@ -107,7 +107,7 @@ void rl_loop_is_blind(redlock *client)
 static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
 {
     struct epoll_event events[EVENTS_A_TURN];
-    struct rl_driven *driven = &client->nodes.settings.driven;
+    struct rl_driven *driven = &client->loop.driven;
     bool waits = due_ns > now_ns;
     if (waits) {
         assert(!client->loop.polling); /* one leader waits, and nobody else */
@@ -203,7 +203,7 @@ int64_t rl_loop_poll_now(redlock *client)
     if (client->loop.leader)
         return now_ns;
     assert(!client->loop.polling);
-    rl_driven_begins(&client->nodes.settings.driven, now_ns);
+    rl_driven_begins(&client->loop.driven, now_ns);
     now_ns = look(client, now_ns, now_ns);
     rl_loop_flush(client, now_ns);
     return now_ns;
@@ -214,7 +214,7 @@ void rl_loop_poll(redlock *client, bool late)
     assert(!late || !client->loop.leader);
     int64_t now_ns = rl_client_now_ns(client);
     if (late)
-        rl_driven_begins(&client->nodes.settings.driven, now_ns);
+        rl_driven_begins(&client->loop.driven, now_ns);
     look(client, now_ns, now_ns);
 }
 
@@ -222,10 +222,10 @@ int64_t rl_loop_poll_if_idle(redlock *client)
 {
     /* An overdue reply may lie in the socket by now. */
     int64_t now_ns = rl_client_now_ns(client);
-    if (rl_driven_long_ago(&client->nodes.settings.driven, now_ns) ||
+    if (rl_driven_long_ago(&client->loop.driven, now_ns) ||
         client->loop.hooks->overdue(client, now_ns))
         return rl_loop_poll_now(client);
     if (!client->loop.leader)
-        rl_driven_begins(&client->nodes.settings.driven, now_ns);
+        rl_driven_begins(&client->loop.driven, now_ns);
     return now_ns;
 }

@@ -15,9 +15,9 @@
 /* R9: The first who wants a vote sets what was only looked at. */
 void rl_nodes_want(struct rl_nodes *nodes, int64_t now_ns)
 {
-    if (nodes->settings.wanted)
+    if (nodes->settings->wanted)
         return;
-    nodes->settings.wanted = true;
+    nodes->settings->wanted = true;
     for (unsigned i = 0; i < nodes->n; i++)
         rl_node_wanted(&nodes->all[i], now_ns);
     for (unsigned i = 0; i < nodes->n; i++)
@@ -64,7 +64,7 @@ uint64_t rl_nodes_able(const struct rl_nodes *nodes)
 uint64_t rl_nodes_to_fence(const struct rl_nodes *nodes, uint64_t voting)
 {
     assert((voting & ~rl_all(nodes->n)) == 0);
-    for (unsigned i = 0; nodes->settings.fencing_strict && i < nodes->n; i++) {
+    for (unsigned i = 0; nodes->settings->fencing_strict && i < nodes->n; i++) {
         if (!rl_is_certified(&nodes->all[i].fence.certificate))
             voting &= ~rl_bit(i);
     }
@@ -132,7 +132,7 @@ int64_t rl_nodes_reserve_ms(struct rl_nodes *nodes)
 
 int64_t rl_nodes_budget_ns(struct rl_nodes *nodes, uint64_t mask, int64_t remaining_ns)
 {
-    return rl_node_budget_ns(remaining_ns, nodes->n, nodes->settings.node_timeout_ns,
+    return rl_node_budget_ns(remaining_ns, nodes->n, nodes->settings->node_timeout_ns,
                              rl_nodes_round_trip_ns(nodes, mask));
 }
 

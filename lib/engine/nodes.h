@@ -4,23 +4,10 @@
 
 #include "node/node.h"
 
-/* duplicates.c: two nodes that may be one server. */
-struct rl_proof {
-    bool on;
-    unsigned teacher, pupil;
-    int64_t teacher_since_ns, pupil_since_ns; /* their connections */
-    int64_t again_ns;                         /* when to try again; INT64_MAX: no need */
-    char nonce[RL_NONCE_LEN];
-    char sha[41]; /* of the script that returns it */
-};
-
 struct rl_nodes {
     unsigned n;
     struct rl_node *all;
-    struct rl_node_settings settings;
-    struct rl_proof proof;
-    struct rl_certifying certifying;
-    uint64_t certificates; /* how often a fencing certificate has changed */
+    struct rl_node_settings *settings;
     int64_t opened_ns;   /* since when the client connects */
     int64_t majority_ns; /* when a majority was first able to vote; 0: not yet */
     bool warm;           /* a round has been begun */

@@ -19,7 +19,7 @@ static struct rl_sub *make(redlock *client)
     assert(client->subs.events && !client->subs.all);
     struct rl_sub *subs = calloc(client->nodes.n, sizeof(*subs));
     for (unsigned i = 0; subs && i < client->nodes.n; i++) {
-        if (rl_sub_init(&subs[i], i, client->nodes.all[i].config, &client->nodes.settings,
+        if (rl_sub_init(&subs[i], i, client->nodes.all[i].config, &client->node_settings,
                         client->subs.events, client->nodes.all[i].tls, client->identity.uuid,
                         client->loop.epoll_fd, client->loop.wake_fd) == 0)
             continue;

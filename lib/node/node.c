@@ -238,7 +238,7 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
             /* A node that votes goes on voting: the reply to INFO comes before those to later
              * requests. */
             node->asked_late = node->fitness != RL_FIT &&
-                               rl_driven_before(&node->settings->driven, node->ask_info_ns);
+                               rl_driven_before(node->settings->driven, node->ask_info_ns);
             rl_node_ask_info(node, now_ns);
         }
         /* Replies may lie unread in the socket: read before judging the silence. */

@@ -100,7 +100,7 @@ struct rl_node_settings {
     struct rl_lists_settings lists;
     bool wanted;  /* somebody has wanted a vote: until then markers are looked at only */
     bool watched; /* somebody holds a lock: ask even if no other request is sent */
-    struct rl_driven driven;
+    const struct rl_driven *driven; /* when somebody polled their connections */
     char connection_name[RL_CONNECTION_NAME_MAX + 1]; /* CLIENT SETNAME */
 };
 

@@ -156,7 +156,7 @@ void rl_node_measure(struct rl_node *node, const struct rl_inflight *inflight, i
 {
     int64_t round_trip_ns = now_ns - inflight->sent_ns;
     assert(round_trip_ns >= 0);
-    if (inflight->sent_ns < node->settings->driven.since_ns || now_ns > inflight->deadline_ns)
+    if (inflight->sent_ns < node->settings->driven->since_ns || now_ns > inflight->deadline_ns)
         return;
     if (node->round_trip_ns == 0 || round_trip_ns < node->round_trip_ns)
         node->round_trip_ns = round_trip_ns;

@@ -97,7 +97,7 @@ void rl_node_disconnect(struct rl_node *node, unsigned index, int64_t now_ns,
     rl_connection_forget_login(&slot->connection);
     if (current) {
         memcpy(node->why, why, sizeof(why));
-        const struct rl_driven *driven = &node->settings->driven;
+        const struct rl_driven *driven = node->settings->driven;
         int64_t up_ns = node->mode == RL_UP ? node->since_ns : now_ns;
         if (node->mode != RL_UP && rl_refusal_lasts(why)) /* however late that is read */
             rl_retry_refused(&node->retry, node->settings->prng, now_ns);

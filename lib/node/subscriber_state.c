@@ -68,7 +68,7 @@ void rl_sub_disconnect(struct rl_sub *sub, int64_t now_ns, const char *format, .
     hang_up(sub, why);
     if (sub->mode != RL_SUB_UP && rl_refusal_lasts(sub->why))
         rl_retry_refused(&sub->retry, sub->settings->prng, now_ns);
-    else if (rl_driven_before(&sub->settings->driven, sub->retry.begun_ns))
+    else if (rl_driven_before(sub->settings->driven, sub->retry.begun_ns))
         rl_retry_excuse(&sub->retry, now_ns);
     else if (sub->mode == RL_SUB_UP)
         rl_retry_lost(&sub->retry, sub->settings->prng, sub->since_ns, now_ns);

@@ -24,7 +24,9 @@ static void set_up(void)
         all[i] = (struct rl_node){.mode = RL_CONNECTING, .duplicate_of = -1};
         rl_node_connection(&all[i])->link = &links[i];
     }
-    nodes = (struct rl_nodes){.n = NODES, .all = all, .opened_ns = OPENED};
+    static struct rl_node_settings settings;
+    nodes = (struct rl_nodes){
+        .n = NODES, .all = all, .settings = &settings, .opened_ns = OPENED};
 }
 
 static bool ready(uint64_t voting, int64_t after_ns)

@@ -340,9 +340,11 @@ static void settle(struct rl_node_settings *settings, struct rl_prng *prng, uint
     atomic_store(&clock.added_ns, 0);
     atomic_store(&clock.seen_ns, 0);
     rl_prng_seed(prng, 1);
+    static const struct rl_driven driven;
     *settings = (struct rl_node_settings){
         .events = &events,
         .clock = &clock,
+        .driven = &driven,
         .prng = prng,
         .connect_timeout_ns = RL_NS_PER_S,
         .stall_limit_ns = RL_NS_PER_S,

@@ -179,9 +179,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rl_node_config config = {.transport = RL_UNIX, .label = "fuzz", .path = "/"};
     static struct rl_clock clock;
+    static const struct rl_driven driven;
     struct rl_prng prng;
     struct rl_node_settings settings = {
         .clock = &clock,
+        .driven = &driven,
         .prng = &prng,
         .connect_timeout_ns = RL_NS_PER_S,
         .stall_limit_ns = RL_NS_PER_S,

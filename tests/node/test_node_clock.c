@@ -29,7 +29,8 @@ TEST(uptime, uptime_is_less_by_each_second_that_step_has_begun, .first = 2300, .
     static const struct rl_node_events events = {.voided = voided, .log = quiet};
     struct rl_clock clock = {0};
     struct rl_node_config config = {0};
-    struct rl_node_settings settings = {.events = &events, .clock = &clock,
+    static const struct rl_driven always;
+    struct rl_node_settings settings = {.events = &events, .clock = &clock, .driven = &always,
                                         .drift_factor = 0.01,
                                         .guard_window_ns = 60 * RL_NS_PER_S};
     struct rl_node node = {.config = &config, .settings = &settings, .duplicate_of = -1};

@@ -43,7 +43,7 @@ static bool discharge(void *block, struct sim_block *ret_was)
     return true;
 }
 
-bool sim_alloc_fails(size_t size)
+bool sim_alloc_fails(void)
 {
     struct sim_proc *proc = sim_proc();
     struct sim_proc_parts *parts = proc->parts;
@@ -53,9 +53,9 @@ bool sim_alloc_fails(size_t size)
     if (!counted && !drawn)
         return false;
     proc->felt.no_memory++;
-    sim_mark(SIM_MARK_NO_MEMORY, proc->index, size);
+    sim_mark(SIM_MARK_NO_MEMORY, proc->index, 0);
     if (sim_tells())
-        sim_tell("%s has no memory for %zu bytes", proc->name, size);
+        sim_tell("%s has no memory", proc->name); /* sizes of structs are no history */
     errno = ENOMEM;
     return true;
 }
@@ -68,7 +68,7 @@ void *sim_bound_malloc(size_t size)
 
     if (!proc)
         return sim_real_malloc(size);
-    if (sim_alloc_fails(size))
+    if (sim_alloc_fails())
         return NULL;
     return charge(proc->index, sim_real_malloc(size), size);
 }
@@ -79,7 +79,7 @@ void *sim_bound_calloc(size_t count, size_t size)
 
     if (!proc)
         return sim_real_calloc(count, size);
-    if (sim_alloc_fails(size))
+    if (sim_alloc_fails())
         return NULL;
     return charge(proc->index, sim_real_calloc(count, size), count * size);
 }
@@ -90,7 +90,7 @@ void *sim_bound_realloc(void *block, size_t size)
 
     if (!block)
         return sim_bound_malloc(size);
-    if (sim_proc() && sim_alloc_fails(size))
+    if (sim_proc() && sim_alloc_fails())
         return NULL;
     if (!discharge(block, &was))
         return sim_real_realloc(block, size);

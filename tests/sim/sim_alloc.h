@@ -7,6 +7,6 @@
 #include <stddef.h>
 
 /* To be asked once for what takes memory of the process that runs: it is not to be had. */
-bool sim_alloc_fails(size_t size);
+bool sim_alloc_fails(void);
 
 #endif

@@ -29,7 +29,7 @@ int sim_bound_pthread_create(pthread_t *ret_thread, const pthread_attr_t *attrib
     if (!sim_proc())
         return sim_real_pthread_create(ret_thread, attributes, run, argument);
     sim_system_call();
-    if (sim_alloc_fails(0))
+    if (sim_alloc_fails())
         return EAGAIN;
     if (attributes)
         pthread_attr_getdetachstate(attributes, &detached);

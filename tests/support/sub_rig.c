@@ -94,6 +94,7 @@ static const struct rl_sub_events events = {on_woken, on_changed, on_log, on_hea
 
 void sub_rig_node(struct sub_rig *rig, const struct endpoint *at)
 {
+    static const struct rl_driven always;
     *rig = (struct sub_rig){.node = {.label = (char *)"redis://node"}};
     rig->node.transport = at->path[0] ? RL_UNIX : RL_TCP;
     rig->node.path = (char *)at->path;
@@ -102,6 +103,7 @@ void sub_rig_node(struct sub_rig *rig, const struct endpoint *at)
     rig->settings = (struct rl_node_settings){
         .connect_timeout_ns = RL_NS_PER_S,
         .stall_limit_ns = RL_NS_PER_S / 5,
+        .driven = &always,
         .connection_name = "redlock-rig",
     };
 }
