@@ -38,8 +38,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/tls_certs.c %D%/support/tls_certs.h %D%/support/tls_pair.c %D%/support/tls_pair.h \
 	%D%/support/tls_scene.c %D%/support/tls_scene.h %D%/support/told.c %D%/support/told.h \
 	%D%/support/wait_scene.c %D%/support/wait_scene.h %D%/support/waiter.c \
-	%D%/support/waiter.h %D%/support/wire.c %D%/support/wire.h %D%/fuzz/fuzz.h \
-	%D%/fuzz/standalone.c
+	%D%/support/waiter.h %D%/support/wire.c %D%/support/wire.h
 
 if !HAVE_CHECK
 # Said before anything is compiled.
@@ -235,12 +234,32 @@ check_tests = %D%/core/test_refusal \
 
 # `make check` runs their corpora; fuzz/fuzz.sh looks for more.
 fuzz_targets = %D%/fuzz/fuzz_config %D%/fuzz/fuzz_reply %D%/fuzz/fuzz_sub %D%/fuzz/fuzz_text \
-	%D%/fuzz/fuzz_view
+	%D%/fuzz/fuzz_tools %D%/fuzz/fuzz_view
+%C%_fuzz_fuzz_tools_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/tools
+# The programs as far as they read what comes from outside. fuzz.sh has the same.
+fuzz_tools_objects = tools/redlock/bin_redlock-cli_check.$(OBJEXT) \
+	tools/redlock/bin_redlock-cli_client.$(OBJEXT) \
+	tools/redlock/bin_redlock-cli_help.$(OBJEXT) tools/redlock/bin_redlock-cli_nodes.$(OBJEXT) \
+	tools/redlock/bin_redlock-cli_options.$(OBJEXT) \
+	tools/redlock/bin_redlock-cli_out.$(OBJEXT) \
+	tools/redlock/bin_redlock-cli_outcome.$(OBJEXT) \
+	tools/redlock/bin_redlock-cli_values.$(OBJEXT) \
+	tools/redlock/bin_redlock-client_list.$(OBJEXT) tools/redlock/bin_redlock-rights.$(OBJEXT) \
+	tools/redlock/bin_redlock-status_peers.$(OBJEXT) \
+	tools/bench/bin_redlock_bench-options.$(OBJEXT)
+%C%_fuzz_fuzz_tools_LDADD = $(fuzz_tools_objects) $(LDADD)
+
+# Their main(): libsupport's is that of programs with tests of their own.
+fuzz_main = %D%/fuzz/standalone.c %D%/fuzz/fuzz.h
+%C%_fuzz_fuzz_config_SOURCES = %D%/fuzz/fuzz_config.c $(fuzz_main)
+%C%_fuzz_fuzz_text_SOURCES = %D%/fuzz/fuzz_text.c $(fuzz_main)
+%C%_fuzz_fuzz_tools_SOURCES = %D%/fuzz/fuzz_tools.c $(fuzz_main)
+%C%_fuzz_fuzz_view_SOURCES = %D%/fuzz/fuzz_view.c $(fuzz_main)
 # Instead of the library's links.
 fuzz_link = %D%/fuzz/input_link.c %D%/fuzz/input_link.h
-%C%_fuzz_fuzz_reply_SOURCES = %D%/fuzz/fuzz_reply.c $(fuzz_link)
+%C%_fuzz_fuzz_reply_SOURCES = %D%/fuzz/fuzz_reply.c $(fuzz_main) $(fuzz_link)
 %C%_node_test_usual_reply_SOURCES = %D%/node/test_usual_reply.c $(fuzz_link)
-%C%_fuzz_fuzz_sub_SOURCES = %D%/fuzz/fuzz_sub.c $(fuzz_link)
+%C%_fuzz_fuzz_sub_SOURCES = %D%/fuzz/fuzz_sub.c $(fuzz_main) $(fuzz_link)
 EXTRA_DIST += %D%/programs/cxx.cc
 EXTRA_DIST += %D%/fuzz/fuzz.sh %D%/fuzz/reply.dict %D%/fuzz/corpus
 

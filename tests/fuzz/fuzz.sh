@@ -3,7 +3,7 @@
 #
 #   tests/fuzz/fuzz.sh TARGET [RUNS [SANITIZERS]]
 #
-# TARGET is config, reply, sub, text or view; RUNS how many inputs to try, a million by default;
+# TARGET is config, reply, sub, text, tools or view; RUNS how many inputs to try, a million by default;
 # SANITIZERS a list for -fsanitize, address,undefined by default. With none it is for speed, and
 # comparisons are not traced either: let the slow way learn first. FUZZ_MAX_LEN is the longest
 # input, 4096 by default. It builds below ./build/fuzz, keeps what it learns in
@@ -13,7 +13,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 
 case ${1:-} in
-config | reply | sub | text | view) target=$1 ;;
+config | reply | sub | text | tools | view) target=$1 ;;
 *)
     sed -n '4,11s/^# \{0,1\}//p' tests/fuzz/fuzz.sh >&2
     exit 64 ;;
@@ -37,7 +37,16 @@ cd "$dir"
     "CFLAGS=-g -O2 -fsanitize=fuzzer-no-link$with $untraced"
 make --quiet lib/kinds/scripts.h libredlock-core.la
 link=''
-case $target in reply | sub) link=$top/tests/fuzz/input_link.c ;; esac
+case $target in
+reply | sub) link=$top/tests/fuzz/input_link.c ;;
+tools)
+    # shellcheck disable=SC2046 # words are wanted
+    set -- $(sed -n '/^fuzz_tools_objects/,/[^\\]$/s/\(tools[^ ]*\)[.][$](OBJEXT)/\n\1.o\n/gp' \
+        "$top/tests/local.mk" | grep '^tools/')
+    make --quiet "$@" tools/libchaos.a
+    link="$* $top/tests/support/json.c tools/libchaos.a -iquote $top/tools -iquote $top/tests/support"
+    options="$options -close_fd_mask=3" ;;
+esac
 # shellcheck disable=SC2046,SC2086 # words are wanted
 clang -g -O2 "-fsanitize=fuzzer$with" $untraced -DHAVE_CONFIG_H -I. -I"$top/include" \
     -iquote "$top/lib" $(pkg-config --cflags hiredis) -o "fuzz_$target" \

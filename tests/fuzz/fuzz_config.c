@@ -24,11 +24,11 @@ static bool is_printable(const char *text)
     return true;
 }
 
-static void require_error(const redlock_error *error, int code)
+static void require_error(const redlock_error *error, int code, const char *file)
 {
     REQUIRE(error->code == code);
     REQUIRE(code == REDLOCK_ECONFIG || code == REDLOCK_ENOMEM);
-    REQUIRE(strncmp(error->text, "nodes.conf:", 11) == 0);
+    REQUIRE(strncmp(error->text, file, strlen(file)) == 0 && error->text[strlen(file)] == ':');
     REQUIRE(strlen(error->text) < sizeof(error->text) - 1);
     REQUIRE(is_printable(error->text));
     REQUIRE((error->line == 0) == (error->column == 0));
@@ -114,7 +114,7 @@ static void parse(const uint8_t *data, size_t size, bool in_words)
     if (code == 0)
         require_good(&config);
     else
-        require_error(&error, code);
+        require_error(&error, code, in_words ? RL_WORDS_LABEL : "nodes.conf");
     rl_config_free(&config);
 }
 

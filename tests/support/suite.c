@@ -185,6 +185,8 @@ static const struct suite_test *first_of(const char *group)
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create(program_invocation_short_name);
+    if (!tests)
+        suite_die("no test has registered itself: is this main() the program's?");
     for (const struct suite_test *test = tests; test; test = test->next)
         if (test == first_of(test->group))
             suite_add_tcase(suite, new_tcase(test->group));
