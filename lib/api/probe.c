@@ -151,8 +151,8 @@ static void judge_listening(struct rl_probe *probe)
     for (uint64_t deaf = probe->good & ~client->subs.listening; deaf; deaf &= deaf - 1) {
         unsigned i = rl_first(deaf);
         rl_proofs_fail(&probe->proofs, i, RL_PROOF_WAKE, "%s",
-                       client->subs.all ? client->subs.all[i].why
-                                        : redlock_strerror(REDLOCK_ENOMEM));
+                       client->nodes.all[i].sub ? client->nodes.all[i].sub->why
+                                                : redlock_strerror(REDLOCK_ENOMEM));
     }
 }
 

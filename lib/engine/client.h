@@ -151,7 +151,7 @@ struct rl_calls {
 /* subscribers.c */
 struct rl_subs {
     const struct rl_sub_events *events;
-    struct rl_sub *all; /* one a node, from the first wait on */
+    struct rl_sub *block; /* the memory of those of all nodes, from the first wait on */
     bool wanted;
     bool unflushed;              /* they may have something to send */
     struct rl_channels channels; /* besides the client's own */

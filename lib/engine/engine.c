@@ -22,9 +22,9 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     assert(node->index < client->nodes.n && node == &client->nodes.all[node->index]);
     rl_duplicates_find(client, now_ns);
     rl_certify_go_on(client, now_ns);
-    if (node->mode == RL_UP && client->subs.all) {
-        rl_sub_compare(&client->subs.all[node->index], node->met);
-        rl_sub_node_up(&client->subs.all[node->index], now_ns);
+    if (node->mode == RL_UP && node->sub) {
+        rl_sub_compare(node->sub, node->met);
+        rl_sub_node_up(node->sub, now_ns);
     }
     if (node->mode == RL_UP)
         rl_wait_queues_node_up(client, node->index, now_ns);
@@ -71,49 +71,48 @@ const struct rl_node_events rl_engine_node_events = {
 
 /* ---- what subscribers tell --------------------------------------------------------------- */
 
-static void on_wakeup(void *owner, unsigned node, uint64_t number, int64_t now_ns)
+static void on_wakeup(void *owner, struct rl_node *node, uint64_t number, int64_t now_ns)
 {
     redlock *client = owner;
     bool taken = false;
-    assert(node < client->nodes.n);
+    assert(node->index < client->nodes.n);
     if (number >= RL_CALL_NUMBERS) { /* it may be a call's own */
         RL_EACH (struct rl_call, call, &client->calls.all, entry)
-            taken = taken || (call->woken && call->woken(call, node, number));
+            taken = taken || (call->woken && call->woken(call, node->index, number));
     }
     if (!taken)
-        rl_wait_queue_on_wakeup(client, node, number, now_ns);
+        rl_wait_queue_on_wakeup(client, node->index, number, now_ns);
 }
 
-static void on_listens(void *owner, unsigned node, bool listens, int64_t now_ns)
+static void on_listens(void *owner, struct rl_node *node, bool listens, int64_t now_ns)
 {
     redlock *client = owner;
-    assert(node < client->nodes.n);
-    assert(client->subs.all);
+    assert(node->index < client->nodes.n && node->sub);
     if (listens)
-        client->subs.listening |= rl_bit(node);
+        client->subs.listening |= rl_bit(node->index);
     else
-        client->subs.listening &= ~rl_bit(node);
-    rl_wait_queues_on_listening(client, node, listens, now_ns);
+        client->subs.listening &= ~rl_bit(node->index);
+    rl_wait_queues_on_listening(client, node->index, listens, now_ns);
 }
 
-static void on_message(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns)
+static void on_message(void *owner, struct rl_node *node, struct rl_channel *channel,
+                       int64_t now_ns)
 {
-    rl_wait_queue_on_message(owner, node, channel, now_ns);
+    rl_wait_queue_on_message(owner, node->index, channel, now_ns);
 }
 
-static void on_met(void *owner, unsigned node, const char *run_id, int64_t sent_ns,
+static void on_met(void *owner, struct rl_node *node, const char *run_id, int64_t sent_ns,
                    int64_t now_ns)
 {
-    redlock *client = owner;
-    assert(node < client->nodes.n);
-    rl_node_met(&client->nodes.all[node], run_id, sent_ns, now_ns);
+    assert(((redlock *)owner)->nodes.n > node->index);
+    rl_node_met(node, run_id, sent_ns, now_ns);
 }
 
-static void on_subscribed(void *owner, unsigned node, struct rl_channel *channel,
+static void on_subscribed(void *owner, struct rl_node *node, struct rl_channel *channel,
                           int64_t now_ns)
 {
-    assert(rl_channel_listening(channel) & rl_bit(node)); /* it is confirmed */
-    rl_wait_queue_on_subscribed(owner, node, channel, now_ns);
+    assert(rl_channel_listening(channel) & rl_bit(node->index)); /* it is confirmed */
+    rl_wait_queue_on_subscribed(owner, node->index, channel, now_ns);
 }
 
 const struct rl_sub_events rl_engine_sub_events = {

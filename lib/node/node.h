@@ -161,6 +161,7 @@ struct rl_node {
     bool asked_late;     /* INFO was sent late, because nobody polled: await its reply */
     int64_t guard_until_ns;
     int64_t round_trip_ns; /* smoothed; 0: unknown */
+    struct rl_sub *sub;    /* of its owner; NULL until a call waits */
     bool unflushed;
     uint64_t connects;
     char why[192];       /* DOWN, UNFIT: the reason; UP: a warning or empty */

@@ -13,24 +13,23 @@
 
 static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns);
 
-int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config *config,
-                const struct rl_node_settings *settings, const struct rl_sub_events *events,
-                struct rl_tls_context *tls, const char *uuid, int epoll_fd, int wake_fd)
+int rl_sub_init(struct rl_sub *sub, struct rl_node *node, const struct rl_sub_events *events,
+                const char *uuid, int epoll_fd, int wake_fd)
 {
     assert(strlen(uuid) == RL_UUID_LEN);
-    assert(index < REDLOCK_NODES_MAX && events);
+    assert(node->index < REDLOCK_NODES_MAX && events);
     *sub = (struct rl_sub){
         .tag = {.ready = on_ready},
-        .index = index,
-        .config = config,
-        .settings = settings,
+        .node = node,
+        .config = node->config,
+        .settings = node->settings,
         .events = events,
         .why = "not connected yet",
     };
     snprintf(sub->channel, sizeof(sub->channel), RL_WAKE_PREFIX "%s", uuid);
     rl_retry_init(&sub->retry);
-    if (rl_connection_init(&sub->connection, config, tls, epoll_fd, wake_fd, &sub->tag,
-                           rl_sub_on_bulk, sub)) {
+    if (rl_connection_init(&sub->connection, node->config, node->tls, epoll_fd, wake_fd,
+                           &sub->tag, rl_sub_on_bulk, sub)) {
         *sub = (struct rl_sub){0};
         return REDLOCK_ENOMEM;
     }

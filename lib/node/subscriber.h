@@ -38,23 +38,25 @@ enum rl_sub_mode {
 /* The callbacks of its owner (settings->owner). They may call rl_sub_want() and
  * rl_sub_unwant(); they must not call rl_sub_done(). */
 struct rl_sub_events {
-    void (*woken)(void *owner, unsigned node, uint64_t seq, int64_t now_ns);
+    void (*woken)(void *owner, struct rl_node *node, uint64_t seq, int64_t now_ns);
     /* On entering and on leaving UP. Messages published while it did not listen are lost. */
-    void (*changed)(void *owner, unsigned node, bool listens, int64_t now_ns);
+    void (*changed)(void *owner, struct rl_node *node, bool listens, int64_t now_ns);
     void (*log)(void *owner, int level, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
     /* A message came on a channel; and the subscription to a channel has begun. Its end has no
      * callback: the channel's bits show it. */
-    void (*message)(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns);
-    void (*subscribed)(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns);
+    void (*message)(void *owner, struct rl_node *node, struct rl_channel *channel,
+                    int64_t now_ns);
+    void (*subscribed)(void *owner, struct rl_node *node, struct rl_channel *channel,
+                       int64_t now_ns);
     /* This process answered a request that was sent then. NULL: nobody wants to know. */
-    void (*met)(void *owner, unsigned node, const char *run_id, int64_t sent_ns,
+    void (*met)(void *owner, struct rl_node *node, const char *run_id, int64_t sent_ns,
                 int64_t now_ns);
 };
 
 struct rl_sub {
-    struct rl_tag tag; /* the event tag of the link; must be first */
-    unsigned index;
+    struct rl_tag tag;    /* the event tag of the link; must be first */
+    struct rl_node *node; /* whose releases it hears of */
     const struct rl_node_config *config;
     const struct rl_node_settings *settings;
     const struct rl_sub_events *events;
@@ -82,12 +84,11 @@ struct rl_sub {
     char why[192]; /* DOWN, DENIED: the reason */
 };
 
-/* `tls` is the node's own context. `uuid` has RL_UUID_LEN characters. Everything it needs to
+/* Of this node, which outlives it. `uuid` has RL_UUID_LEN characters. Everything it needs to
  * run is allocated here; on REDLOCK_ENOMEM it is zeroed. All calls but rl_sub_want() allow
  * a zeroed struct. */
-int rl_sub_init(struct rl_sub *sub, unsigned index, const struct rl_node_config *config,
-                const struct rl_node_settings *settings, const struct rl_sub_events *events,
-                struct rl_tls_context *tls, const char *uuid, int epoll_fd, int wake_fd);
+int rl_sub_init(struct rl_sub *sub, struct rl_node *node, const struct rl_sub_events *events,
+                const char *uuid, int epoll_fd, int wake_fd);
 void rl_sub_done(struct rl_sub *sub, bool in_child);
 
 /* Somebody waits: connect, unless it is connected or connecting. After a time without waiters

@@ -18,7 +18,8 @@
 static bool sync_channel(struct rl_sub *sub, struct rl_channel *channel, int64_t now_ns)
 {
     char bytes[RL_KEY_MAX + 64];
-    enum rl_channel_next_request wish = rl_channel_next_request(channel, rl_bit(sub->index));
+    enum rl_channel_next_request wish =
+        rl_channel_next_request(channel, rl_bit(sub->node->index));
     struct rl_connection *connection = &sub->connection;
     if (wish == RL_CHANNEL_NONE)
         return true;
@@ -38,7 +39,7 @@ static bool sync_channel(struct rl_sub *sub, struct rl_channel *channel, int64_t
     rl_put_text(&out, wish == RL_CHANNEL_SUBSCRIBE ? "SUBSCRIBE" : "UNSUBSCRIBE");
     rl_put_bulk(&out, channel->text, channel->len);
     rl_sub_send(sub, &inflight, &out);
-    channel->pending |= rl_bit(sub->index);
+    channel->pending |= rl_bit(sub->node->index);
     return true;
 }
 
@@ -74,7 +75,7 @@ void rl_sub_ask_again(struct rl_sub *sub, int64_t now_ns)
     if (sub->deaf && !sub->asking)
         rl_sub_subscribe(sub, now_ns);
     for (size_t i = 0; sub->channels && i < sub->channels->count; i++)
-        sub->channels->all[i]->denied &= ~rl_bit(sub->index);
+        sub->channels->all[i]->denied &= ~rl_bit(sub->node->index);
     sub->behind = true;
 }
 
@@ -96,8 +97,8 @@ static void tell_denied(struct rl_sub *sub, const struct rl_channel *channel, bo
 /* False: the connection is gone. */
 static bool deny(struct rl_sub *sub, struct rl_channel *channel, bool begins, int64_t now_ns)
 {
-    assert(!(channel->pending & rl_bit(sub->index)));
-    channel->denied |= rl_bit(sub->index);
+    assert(!(channel->pending & rl_bit(sub->node->index)));
+    channel->denied |= rl_bit(sub->node->index);
     if (!sub->again_ns)
         sub->again_ns = now_ns + RL_DENIED_AGAIN_MS * RL_NS_PER_MS;
     tell_denied(sub, channel, begins);
@@ -111,7 +112,7 @@ void rl_sub_channel_answered(struct rl_sub *sub, const struct rl_inflight *infli
                              const struct rl_reply *reply, int64_t now_ns)
 {
     struct rl_channel *channel = inflight->channel;
-    uint64_t bit = rl_bit(sub->index);
+    uint64_t bit = rl_bit(sub->node->index);
     bool begins = inflight->type == RL_REQUEST_SUBSCRIBE;
     bool denied = rl_sub_is_noperm(reply);
     assert(begins || inflight->type == RL_REQUEST_UNSUBSCRIBE);
@@ -137,12 +138,12 @@ void rl_sub_channel_answered(struct rl_sub *sub, const struct rl_inflight *infli
     if (channel->users == 0)
         rl_channel_free_if_idle(sub->channels, channel);
     else if (begins && (rl_channel_listening(channel) & bit))
-        sub->events->subscribed(sub->settings->owner, sub->index, channel, now_ns);
+        sub->events->subscribed(sub->settings->owner, sub->node, channel, now_ns);
 }
 
 bool rl_sub_channel_message(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
 {
-    uint64_t bit = rl_bit(sub->index);
+    uint64_t bit = rl_bit(sub->node->index);
     const struct rl_element *name = &reply->part[1];
     if (!sub->channels || reply->type != RL_REPLY_ARRAY || reply->count != 3 ||
         reply->part[0].type != RL_REPLY_BULK || !rl_part_is(reply, 0, "message", 7) ||
@@ -154,6 +155,6 @@ bool rl_sub_channel_message(struct rl_sub *sub, const struct rl_reply *reply, in
     if (!channel || !(channel->confirmed & bit))
         return false;
     if (channel->users > 0 && (rl_channel_listening(channel) & bit))
-        sub->events->message(sub->settings->owner, sub->index, channel, now_ns);
+        sub->events->message(sub->settings->owner, sub->node, channel, now_ns);
     return true;
 }

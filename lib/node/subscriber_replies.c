@@ -88,7 +88,7 @@ void rl_sub_on_bulk(void *context, const char *bytes, size_t len)
 static void tell_met(struct rl_sub *sub, const struct rl_inflight *inflight, int64_t now_ns)
 {
     if (sub->run_id[0])
-        sub->events->met(sub->settings->owner, sub->index, sub->run_id, inflight->sent_ns,
+        sub->events->met(sub->settings->owner, sub->node, sub->run_id, inflight->sent_ns,
                          now_ns);
 }
 
@@ -148,7 +148,7 @@ static void take_message(struct rl_sub *sub, const struct rl_reply *reply, int64
     uint64_t seq;
     assert(rl_sub_listens(sub));
     if (read_member(sub, reply, &seq))
-        sub->events->woken(sub->settings->owner, sub->index, seq, now_ns);
+        sub->events->woken(sub->settings->owner, sub->node, seq, now_ns);
     else
         sub->events->log(sub->settings->owner, REDLOCK_LOG_DEBUG,
                          "%s: a message on our channel that names no waiter of ours",
@@ -202,7 +202,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
         sub->confirmed++;
         sub->deaf = sub->denied_told = false;
         sub->why[0] = '\0';
-        sub->events->changed(sub->settings->owner, sub->index, true, now_ns);
+        sub->events->changed(sub->settings->owner, sub->node, true, now_ns);
         break;
     default:
         assert(inflight->type == RL_REQUEST_PING);

@@ -42,7 +42,7 @@ static void hang_up(struct rl_sub *sub, const char *why)
     memcpy(sub->why, text, sizeof(text));
     rl_connection_forget_login(&sub->connection);
     if (sub->channels)
-        rl_channels_forget(sub->channels, rl_bit(sub->index));
+        rl_channels_forget(sub->channels, rl_bit(sub->node->index));
     sub->deaf = sub->behind = sub->asking = sub->doubted = false;
     sub->run_id[0] = '\0';
     sub->confirmed = sub->unleft = 0;
@@ -53,7 +53,7 @@ static void hang_up(struct rl_sub *sub, const char *why)
 static void tell_left(struct rl_sub *sub, bool listened, int64_t now_ns)
 {
     if (listened)
-        sub->events->changed(sub->settings->owner, sub->index, false, now_ns);
+        sub->events->changed(sub->settings->owner, sub->node, false, now_ns);
 }
 
 void rl_sub_disconnect(struct rl_sub *sub, int64_t now_ns, const char *format, ...)

@@ -42,7 +42,7 @@ static unsigned wanted(void)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < NODES; i++)
-        count += client->subs.all[i].wanted;
+        count += client->nodes.all[i].sub->wanted;
     return count;
 }
 
@@ -75,7 +75,7 @@ TEST(subscribers, connections_are_watched_while_somebody_waits)
 TEST(subscribers, those_heard_lately_are_alive)
 {
     for (unsigned i = 0; i < NODES; i++)
-        client->subs.all[i].connection.heard_ns = now_ns + i;
+        client->nodes.all[i].sub->connection.heard_ns = now_ns + i;
     ck_assert_uint_eq(rl_subs_alive(client, now_ns), rl_all(NODES));
     ck_assert_uint_eq(rl_subs_alive(client, now_ns + 2), rl_bit(2));
     ck_assert_uint_eq(rl_subs_alive(client, now_ns + 3), 0);

@@ -1,8 +1,8 @@
 /* tags: valgrind source */
 /* fuzz_sub.c - any bytes as a master's side of a subscription: the real subscriber, connection
- * and reader over a link made of the input (input_link.h). Whatever comes, nobody crashes, memory
- * is bounded, coming and going are told in turns, and nobody is woken who does not listen: on
- * the client's own channel, and on others that lines come and go with.
+ * and reader over a link made of the input (input_link.h). Whatever comes, nobody crashes,
+ * memory is bounded, coming and going are told in turns, and nobody is woken who does not
+ * listen: on the client's own channel, and on others that lines come and go with.
  *
  * The input is a list of steps, as fuzz_reply.c's. With a fuzzer: see fuzz.sh. */
 #include "config_auto.h"
@@ -20,13 +20,13 @@
 
 static bool listens; /* as the subscriber told */
 
-static void on_woken(void *owner, unsigned node, uint64_t seq, int64_t now_ns)
+static void on_woken(void *owner, struct rl_node *node, uint64_t seq, int64_t now_ns)
 {
     (void)owner, (void)node, (void)seq, (void)now_ns;
     REQUIRE(listens);
 }
 
-static void on_changed(void *owner, unsigned node, bool now_listens, int64_t now_ns)
+static void on_changed(void *owner, struct rl_node *node, bool now_listens, int64_t now_ns)
 {
     (void)owner, (void)node, (void)now_ns;
     REQUIRE(listens != now_listens);
@@ -39,10 +39,11 @@ enum { EARS = 4 };
 static struct rl_channels channels;
 static struct rl_channel *taken[EARS]; /* by a line; NULL: by none */
 
-static void on_ear(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns)
+static void on_ear(void *owner, struct rl_node *node, struct rl_channel *channel,
+                   int64_t now_ns)
 {
     (void)owner, (void)now_ns;
-    REQUIRE(node == 0 && channel->users > 0 && rl_channel_listening(channel) == 1);
+    REQUIRE(node->index == 0 && channel->users > 0 && rl_channel_listening(channel) == 1);
 }
 
 static const struct rl_sub_events events = {
@@ -190,13 +191,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .drain_limit_ns = 10 * RL_NS_PER_S,
         .connection_name = "fuzz",
     };
+    struct rl_node node = {.config = &config, .settings = &settings};
     struct rl_sub sub;
     rl_prng_seed(&prng, 1);
     input_secret = NULL;
     if (size > 0 && data[0] >= 0xf0) /* seldom: to wipe it costs more than all else */
         config.password = (char *)(uintptr_t)(input_secret = INPUT_SECRET);
     listens = false;
-    if (rl_sub_init(&sub, 0, &config, &settings, &events, NULL, UUID, -1, -1) != 0)
+    if (rl_sub_init(&sub, &node, &events, UUID, -1, -1) != 0)
         return 0;
     memset(taken, 0, sizeof(taken));
     sub.channels = &channels;

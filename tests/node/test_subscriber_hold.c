@@ -108,8 +108,8 @@ TEST(hold, each_allocation_of_beginning_may_fail)
     for (long number = 1;; number++) {
         long live = alloc_live();
         alloc_fail_at(number);
-        int result = rl_sub_init(&sub, 0, &rig.node, &rig.settings, &none, NULL, SUB_RIG_UUID,
-                                 rig.epoll_fd, rig.wake_fd);
+        int result =
+            rl_sub_init(&sub, &rig.master, &none, SUB_RIG_UUID, rig.epoll_fd, rig.wake_fd);
         bool hit = alloc_count() >= number;
         alloc_fail_at(0);
         ck_assert_int_eq(result, hit ? REDLOCK_ENOMEM : 0);
@@ -139,7 +139,7 @@ TEST(hold, without_memory_for_connection_it_tries_again)
 }
 
 /* Check's assertions, which the rig's events have, allocate. */
-static void count_quietly(void *owner, unsigned node, uint64_t seq, int64_t now_ns)
+static void count_quietly(void *owner, struct rl_node *node, uint64_t seq, int64_t now_ns)
 {
     struct sub_rig *one = owner;
     (void)node;

@@ -19,10 +19,10 @@
 
 /* ---- what it tells -------------------------------------------------------------------- */
 
-static void on_woken(void *owner, unsigned node, uint64_t seq, int64_t now_ns)
+static void on_woken(void *owner, struct rl_node *node, uint64_t seq, int64_t now_ns)
 {
     struct sub_rig *rig = owner;
-    ck_assert_uint_eq(node, SUB_RIG_INDEX);
+    ck_assert_uint_eq(node->index, SUB_RIG_INDEX);
     ck_assert_int_gt(now_ns, 0);
     ck_assert(rl_sub_listens(&rig->sub));
     rig->woken++;
@@ -32,10 +32,10 @@ static void on_woken(void *owner, unsigned node, uint64_t seq, int64_t now_ns)
         rig->on_woken(rig);
 }
 
-static void on_changed(void *owner, unsigned node, bool listens, int64_t now_ns)
+static void on_changed(void *owner, struct rl_node *node, bool listens, int64_t now_ns)
 {
     struct sub_rig *rig = owner;
-    ck_assert_uint_eq(node, SUB_RIG_INDEX);
+    ck_assert_uint_eq(node->index, SUB_RIG_INDEX);
     ck_assert_int_gt(now_ns, 0);
     ck_assert(rl_sub_listens(&rig->sub) == listens);
     ck_assert_uint_eq(rig->came, rig->went + !listens); /* it takes turns */
@@ -66,29 +66,31 @@ static void on_log(void *owner, int level, const char *format, ...)
     }
 }
 
-static void on_heard(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns)
+static void on_heard(void *owner, struct rl_node *node, struct rl_channel *channel,
+                     int64_t now_ns)
 {
     struct sub_rig *rig = owner;
-    ck_assert_uint_eq(node, SUB_RIG_INDEX);
+    ck_assert_uint_eq(node->index, SUB_RIG_INDEX);
     ck_assert_int_gt(now_ns, 0);
-    ck_assert_uint_ne(rl_channel_listening(channel) & rl_bit(node), 0);
+    ck_assert_uint_ne(rl_channel_listening(channel) & rl_bit(node->index), 0);
     ck_assert_uint_gt(channel->users, 0);
     rig->heard++;
     rig->heard_on = channel;
 }
 
-static void on_hears(void *owner, unsigned node, struct rl_channel *channel, int64_t now_ns)
+static void on_hears(void *owner, struct rl_node *node, struct rl_channel *channel,
+                     int64_t now_ns)
 {
     struct sub_rig *rig = owner;
-    ck_assert_uint_eq(node, SUB_RIG_INDEX);
+    ck_assert_uint_eq(node->index, SUB_RIG_INDEX);
     ck_assert_int_gt(now_ns, 0);
-    ck_assert_uint_ne(rl_channel_listening(channel) & rl_bit(node), 0);
+    ck_assert_uint_ne(rl_channel_listening(channel) & rl_bit(node->index), 0);
     ck_assert_uint_gt(channel->users, 0);
     rig->hears++;
 }
 
-static const struct rl_sub_events events = {on_woken, on_changed, on_log, on_heard,
-                                            on_hears, NULL};
+static const struct rl_sub_events events = {on_woken, on_changed, on_log,
+                                            on_heard, on_hears,   NULL};
 
 /* ---- its surroundings ----------------------------------------------------------------- */
 
@@ -121,10 +123,13 @@ void sub_rig_begin(struct sub_rig *rig)
     if (epoll_ctl(rig->epoll_fd, EPOLL_CTL_ADD, rig->wake_fd, &event) != 0)
         suite_die("no epoll set");
     if (rig->node.transport == RL_TLS &&
-        !(rig->tls = rl_tls_context_new(&rig->node, why, sizeof(why))))
+        !(rig->master.tls = rl_tls_context_new(&rig->node, why, sizeof(why))))
         suite_die("%s", why);
-    ck_assert_int_eq(rl_sub_init(&rig->sub, SUB_RIG_INDEX, &rig->node, &rig->settings, &events,
-                                 rig->tls, SUB_RIG_UUID, rig->epoll_fd, rig->wake_fd),
+    rig->master.index = SUB_RIG_INDEX;
+    rig->master.config = &rig->node;
+    rig->master.settings = &rig->settings;
+    ck_assert_int_eq(rl_sub_init(&rig->sub, &rig->master, &events, SUB_RIG_UUID, rig->epoll_fd,
+                                 rig->wake_fd),
                      0);
     rig->sub.channels = &rig->channels;
 }
@@ -133,7 +138,7 @@ void sub_rig_end(struct sub_rig *rig)
 {
     rl_sub_done(&rig->sub, false);
     rl_channels_free(&rig->channels);
-    rl_tls_context_free(rig->tls);
+    rl_tls_context_free(rig->master.tls);
     close(rig->epoll_fd);
     close(rig->wake_fd);
 }

@@ -23,7 +23,7 @@ struct sub_rig {
     struct rl_node_settings settings;
     struct rl_clock clock;
     struct rl_prng prng;
-    struct rl_tls_context *tls;
+    struct rl_node master; /* whose it is */
     struct rl_sub sub;
     struct rl_channels channels;
 
