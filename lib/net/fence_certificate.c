@@ -26,17 +26,6 @@ void rl_certificate_request(struct rl_out *out, const char nonce[RL_NONCE_LEN], 
     assert(!out->overflow);
 }
 
-/* Copy a word or an id, which fits. */
-static bool copy(const struct rl_reply *reply, unsigned part, char *ret_text, size_t size)
-{
-    const struct rl_element *element = &reply->part[part];
-    if (element->type != RL_REPLY_BULK || element->len >= size)
-        return false;
-    memcpy(ret_text, reply->text + element->start, element->len);
-    ret_text[element->len] = '\0';
-    return true;
-}
-
 /* Nonce, word, id, greatest token. */
 bool rl_certificate_read(const struct rl_reply *reply, const char nonce[RL_NONCE_LEN],
                          struct rl_certificate *ret_certificate)
@@ -44,8 +33,8 @@ bool rl_certificate_read(const struct rl_reply *reply, const char nonce[RL_NONCE
     *ret_certificate = (struct rl_certificate){.number = 0};
     if (reply->type != RL_REPLY_ARRAY || reply->count != 4 ||
         !rl_part_is(reply, 0, nonce, RL_NONCE_LEN) ||
-        !copy(reply, 1, ret_certificate->word, sizeof(ret_certificate->word)) ||
-        !copy(reply, 2, ret_certificate->id, sizeof(ret_certificate->id)) ||
+        !rl_part_copy(reply, 1, ret_certificate->word, sizeof(ret_certificate->word)) ||
+        !rl_part_copy(reply, 2, ret_certificate->id, sizeof(ret_certificate->id)) ||
         reply->part[3].type != RL_REPLY_INTEGER || reply->part[3].integer < 0 ||
         (uint64_t)reply->part[3].integer >= RL_FENCE_MAX)
         return false;

@@ -94,6 +94,9 @@ const char *rl_reader_text(const struct rl_reader *reader);
 /* Is part i of the reply exactly these bytes? */
 bool rl_part_is(const struct rl_reply *reply, unsigned i, const char *bytes, size_t len);
 
+/* Copy part i, which the reply has, with a NUL behind it. False: it is no bulk, or does not fit. */
+bool rl_part_copy(const struct rl_reply *reply, unsigned i, char *ret_text, size_t size);
+
 /* Is it an error of this code, its first word? Ask this and not the text, which is masked. */
 bool rl_error_is(const struct rl_reply *reply, const char *code);
 

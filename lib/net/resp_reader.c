@@ -237,6 +237,17 @@ bool rl_part_is(const struct rl_reply *reply, unsigned i, const char *bytes, siz
            memcmp(reply->text + part->start, bytes, len) == 0;
 }
 
+bool rl_part_copy(const struct rl_reply *reply, unsigned i, char *ret_text, size_t size)
+{
+    assert(i < reply->count);
+    const struct rl_element *part = &reply->part[i];
+    if (part->type != RL_REPLY_BULK || part->len >= size || part->kept != part->len)
+        return false;
+    memcpy(ret_text, reply->text + part->start, part->len);
+    ret_text[part->len] = '\0';
+    return true;
+}
+
 bool rl_error_is(const struct rl_reply *reply, const char *code)
 {
     size_t len = strlen(code);

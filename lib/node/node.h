@@ -246,8 +246,7 @@ int64_t rl_node_uptime_s(const struct rl_node *node, int64_t now_ns);
 bool rl_node_ask(struct rl_node *node, unsigned slot, const void *bytes, size_t len,
                  bool may_grow, const struct rl_inflight *inflight);
 
-/* Send what is queued. */
-void rl_node_flush(struct rl_node *node, int64_t now_ns);
+void rl_node_flush(struct rl_node *node, int64_t now_ns); /* send what is queued */
 
 /* Mask the node's password in what it sent. Returns the new length, at most `len`. */
 size_t rl_node_mask(struct rl_node *node, char *bytes, size_t len);
@@ -257,7 +256,6 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns);
 
 /* Queue a request whose reply is ignored. False: the node is not UP, or there is no room. */
 bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns);
-
 bool rl_node_has_oneway_pending(struct rl_node *node); /* is one in flight? */
 
 /* Queue a request of duplicates.c. False: as above. The reply comes with the nonce. */
@@ -304,6 +302,9 @@ void rl_node_greet(struct rl_node *node, int64_t now_ns);
 void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
                      const struct rl_reply *reply, int64_t now_ns);
 void rl_node_ask_info(struct rl_node *node, int64_t now_ns);
+/* A request of the node's own; `nonce` may be NULL. False: there is no room. */
+bool rl_node_ask_own(struct rl_node *node, enum rl_request_type type, const char *nonce,
+                     const struct rl_out *out, int64_t now_ns, int64_t deadline_ns);
 
 /* node_fitness.c: a piece of INFO's text; and the end of it, or an error instead: decide anew
  * whether this master may vote. The node must be GREETING or UP. */

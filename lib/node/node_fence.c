@@ -15,20 +15,15 @@
 bool rl_node_ask_fence(struct rl_node *node, const char *what, const char *loss,
                        uint64_t number, int64_t now_ns)
 {
-    char bytes[REQUEST_MAX];
+    char bytes[REQUEST_MAX], nonce[RL_NONCE_LEN];
     struct rl_out out;
-    struct rl_inflight inflight = {.type = RL_REQUEST_FENCE,
-                                   .sent_ns = now_ns,
-                                   .deadline_ns =
-                                       now_ns + node->settings->connect_timeout_ns};
     assert(node->settings->fencing_strict);
-    assert(node->mode == RL_GREETING || node->mode == RL_UP);
-    rl_nonce_text(rl_prng_next(node->settings->prng), inflight.nonce);
+    rl_nonce_text(rl_prng_next(node->settings->prng), nonce);
     rl_out_init(&out, bytes, sizeof(bytes));
-    rl_certificate_request(&out, inflight.nonce, what, loss, number);
-    if (!rl_connection_room(rl_node_connection(node), out.len, true))
+    rl_certificate_request(&out, nonce, what, loss, number);
+    if (!rl_node_ask_own(node, RL_REQUEST_FENCE, nonce, &out, now_ns,
+                         now_ns + node->settings->connect_timeout_ns))
         return false;
-    rl_node_put(node, out.bytes, out.len, &inflight);
     node->fence.asked = true;
     node->fence.looks = strcmp(what, "look") == 0;
     return true;

@@ -19,19 +19,6 @@ static void put(struct rl_node *node, enum rl_request_type type, const char *non
     rl_node_put(node, bytes, len, &inflight);
 }
 
-/* Queue a request of the node's own; `nonce` may be NULL. False: there is no room. A handshake
- * always has room, because its buffer is empty. */
-static bool ask(struct rl_node *node, enum rl_request_type type, const char *nonce,
-                const struct rl_out *out, int64_t now_ns, int64_t deadline_ns)
-{
-    assert(!out->overflow);
-    assert(node->mode == RL_GREETING || node->mode == RL_UP);
-    if (!rl_connection_room(rl_node_connection(node), out->len, true))
-        return false;
-    put(node, type, nonce, out->bytes, out->len, now_ns, deadline_ns);
-    return true;
-}
-
 /* Queue a request of others. False: the node is not UP, or there is no room. */
 static bool pass(struct rl_node *node, enum rl_request_type type, const char *nonce,
                  const void *bytes, size_t len, int64_t now_ns)
@@ -54,11 +41,11 @@ static void say_hello(struct rl_node *node, int64_t now_ns)
         rl_put_array(&out, 2);
         rl_put_text(&out, "SELECT");
         rl_put_number(&out, node->config->db);
-        ask(node, RL_REQUEST_SELECT, NULL, &out, now_ns, node->deadline_ns);
+        rl_node_ask_own(node, RL_REQUEST_SELECT, NULL, &out, now_ns, node->deadline_ns);
     }
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_login_put_name(&out, node->settings->connection_name);
-    ask(node, RL_REQUEST_SETNAME, NULL, &out, now_ns, node->deadline_ns);
+    rl_node_ask_own(node, RL_REQUEST_SETNAME, NULL, &out, now_ns, node->deadline_ns);
     node->ask_info_ns = now_ns;
     rl_node_ask_info(node, now_ns);
     rl_node_flush(node, now_ns);
@@ -76,7 +63,7 @@ void rl_node_ask_info(struct rl_node *node, int64_t now_ns)
     }
     bool asked = !rl_lists_wanted(&node->settings->lists) ||
                  rl_node_ask_lists(node, now_ns, deadline_ns);
-    asked = asked && ask(node, RL_REQUEST_INFO, NULL, &out, now_ns, deadline_ns);
+    asked = asked && rl_node_ask_own(node, RL_REQUEST_INFO, NULL, &out, now_ns, deadline_ns);
     if (asked && rl_guard_marks(node->settings->guard))
         asked = rl_node_ask_marker(node, now_ns);
     node->ask_info_ns = asked ? INT64_MAX : now_ns + RL_ASK_AGAIN_NS;
@@ -88,7 +75,7 @@ bool rl_node_ping(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
     struct rl_out out = {.bytes = ping, .size = sizeof(ping) - 1, .len = sizeof(ping) - 1};
     if (rl_node_stalled(node, now_ns) || !rl_node_takes(node, out.len, false))
         return false;
-    return ask(node, RL_REQUEST_PING, NULL, &out, now_ns, deadline_ns);
+    return rl_node_ask_own(node, RL_REQUEST_PING, NULL, &out, now_ns, deadline_ns);
 }
 
 bool rl_node_send_oneway(struct rl_node *node, const void *bytes, size_t len, int64_t now_ns)

@@ -18,12 +18,10 @@
 bool rl_node_ask_lists(struct rl_node *node, int64_t now_ns, int64_t deadline_ns)
 {
     char bytes[REQUEST_MAX], mark[RL_LIST_MARK_MAX + 1];
+    char nonce[RL_NONCE_LEN];
     struct rl_out out;
-    struct rl_inflight inflight = {
-        .type = RL_REQUEST_LISTS, .sent_ns = now_ns, .deadline_ns = deadline_ns};
     assert(rl_lists_wanted(&node->settings->lists));
-    assert(node->mode == RL_GREETING || node->mode == RL_UP);
-    rl_nonce_text(rl_prng_next(node->settings->prng), inflight.nonce);
+    rl_nonce_text(rl_prng_next(node->settings->prng), nonce);
     rl_list_mark_write(&node->settings->lists.own, mark);
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, 7);
@@ -31,14 +29,10 @@ bool rl_node_ask_lists(struct rl_node *node, int64_t now_ns, int64_t deadline_ns
     rl_put_text(&out, rl_lists_join);
     rl_put_text(&out, "1");
     rl_put_text(&out, RL_LISTS_KEY);
-    rl_put_bulk(&out, inflight.nonce, sizeof(inflight.nonce));
+    rl_put_bulk(&out, nonce, sizeof(nonce));
     rl_put_text(&out, mark);
     rl_put_number(&out, RL_LISTS_MARGIN_MS);
-    assert(!out.overflow);
-    if (!rl_connection_room(rl_node_connection(node), out.len, true))
-        return false;
-    rl_node_put(node, out.bytes, out.len, &inflight);
-    return true;
+    return rl_node_ask_own(node, RL_REQUEST_LISTS, nonce, &out, now_ns, deadline_ns);
 }
 
 /* Tell one mark of another list to the owner, and keep the first one for people. False: it is

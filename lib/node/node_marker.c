@@ -11,23 +11,6 @@
 
 #define REQUEST_MAX 4096
 
-static bool ask(struct rl_node *node, enum rl_request_type type, const char *nonce,
-                const struct rl_out *out, int64_t now_ns)
-{
-    struct rl_inflight inflight = {
-        .type = type,
-        .sent_ns = now_ns,
-        .deadline_ns = now_ns + node->settings->connect_timeout_ns,
-    };
-    assert(!out->overflow);
-    if (!rl_connection_room(rl_node_connection(node), out->len, true))
-        return false;
-    if (nonce)
-        memcpy(inflight.nonce, nonce, RL_NONCE_LEN);
-    rl_node_put(node, out->bytes, out->len, &inflight);
-    return true;
-}
-
 bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns)
 {
     char bytes[REQUEST_MAX], nonce[RL_NONCE_LEN];
@@ -46,7 +29,8 @@ bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns)
     rl_put_number(&out, (node->settings->guard_window_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS);
     if (look)
         rl_put_text(&out, "look");
-    return ask(node, RL_REQUEST_JOIN, nonce, &out, now_ns);
+    return rl_node_ask_own(node, RL_REQUEST_JOIN, nonce, &out, now_ns,
+                           now_ns + node->settings->connect_timeout_ns);
 }
 
 /* The reply of marker_join.lua: nonce, run id, reason, remaining ms, the marker. */
@@ -56,18 +40,11 @@ bool rl_node_read_marker(const struct rl_inflight *inflight,
     *ret_reading = (struct rl_marker_reading){.left_ms = 0};
     if (reply->type != RL_REPLY_ARRAY || reply->count != 5 ||
         !rl_part_is(reply, 0, inflight->nonce, RL_NONCE_LEN) ||
-        reply->part[1].type != RL_REPLY_BULK || reply->part[2].type != RL_REPLY_BULK ||
+        !rl_part_copy(reply, 1, ret_reading->run_id, sizeof(ret_reading->run_id)) ||
+        !rl_part_copy(reply, 2, ret_reading->why, sizeof(ret_reading->why)) ||
         reply->part[3].type != RL_REPLY_INTEGER || reply->part[3].integer < -1 ||
-        reply->part[4].type != RL_REPLY_BULK)
+        !rl_part_copy(reply, 4, ret_reading->text, sizeof(ret_reading->text)))
         return false;
-    const struct rl_element *run_id = &reply->part[1], *why = &reply->part[2];
-    const struct rl_element *text = &reply->part[4];
-    if (run_id->len >= sizeof(ret_reading->run_id) || why->len >= sizeof(ret_reading->why) ||
-        text->len >= sizeof(ret_reading->text))
-        return false;
-    memcpy(ret_reading->run_id, reply->text + run_id->start, run_id->len);
-    memcpy(ret_reading->why, reply->text + why->start, why->len);
-    memcpy(ret_reading->text, reply->text + text->start, text->len);
     ret_reading->left_ms = reply->part[3].integer;
     return true;
 }

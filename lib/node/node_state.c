@@ -161,6 +161,21 @@ void rl_node_put(struct rl_node *node, const void *bytes, size_t len,
     node->unflushed = true;
 }
 
+/* A handshake always has room, because its buffer is empty. */
+bool rl_node_ask_own(struct rl_node *node, enum rl_request_type type, const char *nonce,
+                     const struct rl_out *out, int64_t now_ns, int64_t deadline_ns)
+{
+    struct rl_inflight inflight = {.type = type, .sent_ns = now_ns, .deadline_ns = deadline_ns};
+    assert(!out->overflow);
+    assert(node->mode == RL_GREETING || node->mode == RL_UP);
+    if (!rl_connection_room(rl_node_connection(node), out->len, true))
+        return false;
+    if (nonce)
+        memcpy(inflight.nonce, nonce, RL_NONCE_LEN);
+    rl_node_put(node, out->bytes, out->len, &inflight);
+    return true;
+}
+
 void rl_node_flush(struct rl_node *node, int64_t now_ns)
 {
     node->unflushed = false;

@@ -218,6 +218,12 @@ TEST(replies, long_texts_are_cut_and_say_so)
         ck_assert_uint_eq(reply->part[1].kept, len < room ? len : room);
         ck_assert(rl_part_is(reply, 0, "abc", 3));
         ck_assert_int_eq(rl_part_is(reply, 1, bytes + head, len), len <= room);
+        char text[sizeof(bytes)];
+        ck_assert_int_eq(rl_part_copy(reply, 1, text, sizeof(text)), len <= room);
+        ck_assert(rl_part_copy(reply, 0, text, 4));
+        ck_assert_str_eq(text, "abc");
+        ck_assert(!rl_part_copy(reply, 0, text, 3));
+        ck_assert(!rl_part_copy(reply, 2, text, sizeof(text))); /* no bulk */
         /* With no room left, the last part is cut too, and no match for anything. */
         ck_assert_int_eq(rl_part_is(reply, 2, "OK", 2), len + 2 <= room);
         ck_assert(!rl_part_is(reply, 2, "", 0));
