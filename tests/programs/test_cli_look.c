@@ -210,6 +210,28 @@ TEST(no_quorum, silent_master_is_down_for_status_and_not_on_its_way)
     fakes_stop(fakes, 3);
 }
 
+static const struct {
+    const char *version, *result;
+} versions[] = {
+    {"redis_version:6.0.16\r\n", "warn"}, {"redis_version:5.0.6\r\n", "warn"},
+    {"redis_version:6.2.0\r\n", "ok"},    {"redis_version:10.0.1\r\n", "ok"},
+    {"valkey_version:5.9.9\r\n", "ok"}, /* another count */
+};
+
+TEST(no_quorum, server_older_than_any_that_is_tested_is_told, .rows = ROWS(versions))
+{
+    struct fake *fakes[3];
+    struct program *program = NULL;
+    fakes_start(fakes, 3);
+    fake_says_also(fakes[1], versions[_i].version);
+    setenv("REDLOCK_NODES", fakes_file(fakes, 3, NULL), 1);
+    (void)program_run(NULL, REDLOCK("status", "--json"), &program);
+    bool old = strcmp(versions[_i].result, "warn") == 0;
+    cli_expect_check(program, 1, "server", versions[_i].result,
+                     old ? "is older than 6.2" : NULL, old ? "upgrade it" : NULL);
+    fakes_stop(fakes, 3);
+}
+
 /* ---- what only a person can mend ---- */
 
 static struct masters *masters;

@@ -8,6 +8,7 @@
 #include "core/trust.h"
 #include "redlock/cli.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SOON_S (INT64_C(30) * 86400)
@@ -50,6 +51,20 @@ static void warn_of_end(int64_t left_s, struct status_check *check)
     check->remedy = "renew it, and let the server read it: CONFIG SET tls-cert-file";
 }
 
+/* Locks work on older ones too, for all that is known, but nothing here is tested on them. */
+static void warn_of_age(const redlock_node_status *node, struct status_check *check)
+{
+    unsigned major, minor;
+    if (check->result != STATUS_OK || sscanf(node->version, "%u.%u", &major, &minor) != 2 ||
+        major > 6 || (major == 6 && minor >= 2))
+        return;
+    check->result = STATUS_WARN;
+    snprintf(check->reason, sizeof(check->reason),
+             "Redis %u.%u is older than 6.2, the oldest that libredlock is tested with", major,
+             minor);
+    check->remedy = "upgrade it, one master at a time";
+}
+
 static void check_server(const redlock_node_status *node, struct status_check *check)
 {
     enum status_result result =
@@ -58,6 +73,7 @@ static void check_server(const redlock_node_status *node, struct status_check *c
         : node->state == REDLOCK_NODE_READY && *node->text                         ? STATUS_WARN
                                                                                    : STATUS_OK;
     set(check, "server", result, node->text, sizeof(node->text));
+    warn_of_age(node, check);
 }
 
 static void check_guard(const redlock_node_status *node, struct status_check *check)
