@@ -15,7 +15,8 @@
  *
  * Callbacks may throw: config::on_exception is told, and without it the program ends
  * (std::terminate). In a callback calls that block fail with REDLOCK_EDEADLK. A lock that ends
- * there is released all the same; a client must not end in one of its own callbacks.
+ * there is released all the same, but for the log's callback: there it stays held until the
+ * client ends. A client must not end in one of its own callbacks.
  *
  * A client that ends before its locks has released them. Calls on them fail then.
  */
@@ -99,6 +100,11 @@ struct redlock {
         const T &operator*() const noexcept { return *value_; }
         T *operator->() noexcept { return &*value_; }
         const T *operator->() const noexcept { return &*value_; }
+        const T &value() const &
+        {
+            check();
+            return *value_;
+        }
         T &value() &
         {
             check();
@@ -122,7 +128,7 @@ struct redlock {
 
     /* ---- reports ---------------------------------------------------------------------- */
 
-    /* The structs of redlock.h, and room for what they point to. */
+    /* The structs of redlock.h, whose arrays are here: `sums.node` is nullptr. */
     struct report {
         redlock_report sums{};
         std::vector<redlock_node_vote> nodes;
@@ -167,7 +173,7 @@ struct redlock {
         std::string owner;                                /* empty: the calling thread */
         std::function<void(const hold_report &)> on_lost; /* told why */
         std::function<void(const outcome &)> on_release;  /* what came of the release at its
-                                                             end; code REDLOCK_OK: released */
+                                                             end; of a lazy one: queued */
         redlock::report *votes = nullptr; /* yours; until the call, or its callback, is over */
     };
 
@@ -218,7 +224,7 @@ public:
         lock &operator=(lock &&other) noexcept
         {
             if (this != &other) {
-                end();
+                const lock before(std::move(*this)); /* its on_release sees the new one */
                 hold_ = std::move(other.hold_);
             }
             return *this;
@@ -344,7 +350,8 @@ public:
         outcome cancel(std::uint64_t id) { return told(get(), redlock_cancel(get(), id)); }
 #if defined(__cpp_lib_jthread)
         /* Waits until it has the lock, or until a stop is asked for: REDLOCK_ECANCELED. Not on
-         * the thread that drives the client. */
+         * the thread that drives the client, and not with REDLOCK_BACKGROUND_NEVER unless
+         * another thread calls process(). */
         result<lock> try_lock(std::string_view name, const options &how, std::stop_token stop);
 #endif
 
@@ -408,8 +415,10 @@ private:
 
     static void cut(report *votes)
     {
-        if (votes)
-            votes->nodes.resize(votes->sums.node_count);
+        if (!votes)
+            return;
+        votes->nodes.resize(votes->sums.node_count);
+        votes->sums.node = nullptr;
     }
 };
 
@@ -563,6 +572,7 @@ inline void redlock::lock::fill(redlock_lock *of, hold_report &told)
     told.sums.node_max = REDLOCK_NODES_MAX;
     told.code = redlock_get_hold(of, &told.sums);
     told.nodes.resize(told.sums.node_count);
+    told.sums.node = nullptr;
 }
 
 inline redlock::outcome redlock::lock::extend(milliseconds ttl, redlock::report *votes)
@@ -592,10 +602,10 @@ inline redlock::outcome redlock::lock::release()
     if (!get())
         return told(nullptr, REDLOCK_ENOTHELD);
     const int code = redlock_release(get());
-    const outcome what = told(hold_->of->raw, code);
+    held gone;
     if (code != REDLOCK_EDEADLK && code != REDLOCK_EFORK)
-        hold_.reset();
-    return what;
+        gone = std::move(hold_); /* first: told() needs memory */
+    return told(nullptr, code);
 }
 
 /* Its callbacks live on until it is done: this may be inside one of them. */
@@ -609,7 +619,9 @@ redlock::lock::release_async(std::function<void(const outcome &)> done)
     std::unique_ptr<step> begun(new step{of, nullptr, std::move(done)});
     begun->gone = std::move(hold_);
     const int code = redlock_release_async(raw, &step::over, begun.get());
-    if (code != REDLOCK_EFORK)
+    if (code == REDLOCK_EFORK || code == REDLOCK_EDEADLK)
+        hold_ = std::move(begun->gone);
+    else
         (void)begun.release(); /* without memory it is lost: on_lost may be running */
     return told(of->raw, code);
 }
@@ -619,12 +631,13 @@ inline void redlock::lock::end() noexcept
     redlock_lock *raw = get();
     const int code = raw ? redlock_release(raw) : REDLOCK_OK;
     if (code == REDLOCK_EDEADLK) {
-        (void)release_async(hold_->on_release);
+        if (release_async(hold_->on_release).code == REDLOCK_EDEADLK)
+            (void)hold_.release(); /* in the log's callback: the client's end releases it */
         return;
     }
-    if (raw && hold_->on_release)
-        border::pass(hold_->of, [&] { hold_->on_release(told(nullptr, code)); });
-    hold_.reset();
+    const held gone = std::move(hold_); /* on_release may look here, or fill it anew */
+    if (raw && gone->on_release)
+        border::pass(gone->of, [&] { gone->on_release(told(nullptr, code)); });
 }
 
 inline redlock::result<std::string> redlock::lock::handle() const
@@ -842,6 +855,8 @@ inline redlock::lock_info redlock::client::inspect(std::string_view name,
                                   owner.empty() ? nullptr : owner.c_str(), &sums);
     told.nodes.resize(sums.node_count);
     told.holders.resize(sums.holder_count);
+    sums.node = nullptr;
+    sums.holder = nullptr;
     return told;
 }
 
@@ -864,6 +879,7 @@ template <class Call> redlock::status_report redlock::client::look(Call call)
     told.sums.node_max = REDLOCK_NODES_MAX;
     told.code = call(get(), &told.sums);
     told.nodes.resize(told.sums.node_count);
+    told.sums.node = nullptr;
     return told;
 }
 
@@ -898,12 +914,15 @@ redlock::try_lock_all(const std::vector<item> &items, milliseconds wait)
         all[i].client = items[i].of->get();
         all[i].name = items[i].name.data();
         all[i].name_len = items[i].name.size();
+        if (items[i].name.empty())
+            all[i].name = ""; /* of length 0 it is a C string */
         all[i].options = &wanted[i];
     }
-    const int code = redlock_try_multi(all.data(), all.size(), wait.count());
-    if (code != REDLOCK_OK)
-        return told(nullptr, code);
     std::vector<lock> locks;
+    locks.reserve(items.size()); /* nothing throws once they are taken */
+    const int code = redlock_try_multi(all.data(), all.size(), wait.count());
+    if (code != REDLOCK_OK) /* in the words of the client that refused, if one did */
+        return told(items.empty() ? nullptr : items[0].of->get(), code);
     for (std::size_t i = 0; i < items.size(); i++) {
         taken[i]->raw = all[i].lock;
         locks.push_back(lock(std::move(taken[i])));

@@ -8,12 +8,22 @@
 #include <assert.h>
 #include <string.h>
 
-/* A password that came from a variable does not stand in the file. */
+/* A password that is a variable does not stand in the file; one that has a part of its own does. */
 static bool stands_there(const struct rl_reader *reader, const struct rl_value *url)
 {
     const char *text = reader->line + url->place.at;
     const char *end = memrchr(text, '@', url->place.len);
-    return !url->made || (end && !memmem(text, (size_t)(end - text), "${", 2));
+    const char *scheme = end ? memmem(text, (size_t)(end - text), "://", 3) : NULL;
+    const char *colon = scheme ? memchr(scheme + 3, ':', (size_t)(end - scheme - 3)) : NULL;
+    if (!url->made || !colon)
+        return !url->made;
+    for (const char *at = colon + 1; at < end; at++) {
+        if (end - at < 2 || memcmp(at, "${", 2) != 0)
+            return true;
+        at = memchr(at, '}', (size_t)(end - at));
+        assert(at); /* it was replaced */
+    }
+    return false;
 }
 
 static int begin(struct rl_reader *reader, const struct rl_value *url,

@@ -56,12 +56,15 @@ static int read_name(const char *word, size_t at, size_t len, char name[NAME_MAX
     return 0;
 }
 
+/* What a value stands in: a word that is no URL, or a part of one. */
+enum place { IN_TEXT, IN_USER, IN_ADDRESS, IN_PATH };
+
 /* Bytes of a value that mean nothing in this part of a URL: those of names and numbers, and
- * behind the '@' those of an address and its port, too. */
-static bool is_plain(char byte, bool behind_user)
+ * behind the '@' those of an address and its port, or of a path. */
+static bool is_plain(char byte, enum place place)
 {
-    return is_letter(byte) || is_digit(byte) || strchr("-.~", byte) ||
-           (behind_user && strchr(":[]", byte));
+    return place == IN_TEXT || is_letter(byte) || is_digit(byte) || strchr("-.~", byte) ||
+           (place == IN_ADDRESS && strchr(":[]", byte)) || (place == IN_PATH && byte == '/');
 }
 
 static void put(struct out *out, const char *bytes, size_t len)
@@ -74,11 +77,11 @@ static void put(struct out *out, const char *bytes, size_t len)
     out->len += len;
 }
 
-static void put_value(struct out *out, const char *value, bool in_url, bool behind_user)
+static void put_value(struct out *out, const char *value, enum place place)
 {
     for (; *value; value++) {
         char escaped[4];
-        if (!in_url || is_plain(*value, behind_user)) {
+        if (is_plain(*value, place)) {
             put(out, value, 1);
             continue;
         }
@@ -92,6 +95,7 @@ static int replace(const char *word, size_t len, bool is_url, rl_env_fn *env, st
 {
     const char *sign = memrchr(word, '@', len);
     size_t user_end = sign ? (size_t)(sign - word) : 0;
+    bool is_path = len > 7 && memcmp(word, "unix://", 7) == 0;
     size_t at = 0;
     while (at < len) {
         size_t variable = find_variable(word, at, len);
@@ -109,7 +113,11 @@ static int replace(const char *word, size_t len, bool is_url, rl_env_fn *env, st
                                   "this variable is not set; set it in the environment of the "
                                   "program that reads this list");
         bool whole = variable == 0 && end + 1 == len;
-        put_value(out, value, is_url && !whole, variable >= user_end);
+        put_value(out, value,
+                  !is_url || whole      ? IN_TEXT
+                  : variable < user_end ? IN_USER
+                  : is_path             ? IN_PATH
+                                        : IN_ADDRESS);
         at = end + 1;
     }
     return 0;

@@ -155,7 +155,11 @@ static const struct {
     {"node redis://${TEST_ODD}:${TEST_ODD}@h", NULL, "a:b@c/d?#%41 \"$", "a:b@c/d?#%41 \"$",
      false},
     {"node redis://x${TEST_DB}y:a${TEST_DB}${TEST_DB}b@h", "redis://x5y@h:6379", "x5y", "a55b",
-     false},
+     true},
+    {"node redis://${TEST_DB}:pw@h", "redis://5@h:6379", "5", "pw", true},
+    {"node redis://x:${TEST_DB}${TEST_DB}@h", "redis://x@h:6379", "x", "55", false},
+    {"node unix://${TEST_DIR}/s", "unix:///a/b/s", NULL, NULL, false},
+    {"node unix://:${TEST_ODD}@/x${TEST_DIR}", "unix:///x/a/b", NULL, "a:b@c/d?#%41 \"$", false},
     {"node redis://:pw@${TEST_HOST}", "redis://h.example:6379", NULL, "pw", true},
     {"node redis://:%24{TEST_DB}@h", "redis://h:6379", NULL, "${TEST_DB}", true},
     {"node redis://:$TEST_DB@h", "redis://h:6379", NULL, "$TEST_DB", true},
@@ -171,6 +175,7 @@ static void set_variables(void)
     setenv("TEST_DB", "5", 1);
     setenv("TEST_ODD", "a:b@c/d?#%41 \"$", 1);
     setenv("TEST_PATH", "/x y/#z", 1);
+    setenv("TEST_DIR", "/a/b", 1);
     setenv("TEST_EMPTY", "", 1);
     setenv("TEST_PASSWORD", "hunter2", 1);
     unsetenv("TEST_UNSET");

@@ -179,6 +179,49 @@ static void lock_may_end_in_its_callback()
     CHECK(client.try_lock("cxx", wait));
 }
 
+/* What is told when a lock ends may look at it, or take another one into its place. */
+static void lock_may_be_filled_as_it_ends()
+{
+    redlock::client client{masters()};
+    redlock::lock lock;
+    redlock::options how;
+    std::vector<int> codes;
+    how.on_release = [&](const redlock::outcome &what) {
+        codes.push_back(what.code);
+        CHECK(lock.release().code == REDLOCK_ENOTHELD || codes.size() > 1);
+        if (codes.size() == 1)
+            lock = client.try_lock("again").value();
+    };
+    lock = client.try_lock("cxx", how).value();
+    lock = redlock::lock{};
+    CHECK(codes == std::vector<int>{REDLOCK_OK} && client.stats()->held <= 1);
+    lock = redlock::lock{};
+    CHECK(client.stats()->held == 0 && client.try_lock("again"));
+}
+
+/* A view of no bytes is no C string. */
+static void empty_names_are_refused()
+{
+    redlock::client client{masters()};
+    const std::string line = "orders:42";
+    const std::string_view none = std::string_view(line).substr(0, 0);
+    CHECK(client.try_lock(none).code() == REDLOCK_EINVAL);
+    CHECK(redlock::try_lock_all({{&client, none, {}}}).code() == REDLOCK_EINVAL);
+}
+
+static void reports_can_be_copied()
+{
+    redlock::client client{masters()};
+    auto lock = client.try_lock("cxx").value();
+    redlock::hold_report copy;
+    {
+        const auto told = lock.get_hold();
+        copy = told;
+    }
+    CHECK(copy.nodes.size() == urls.size() && copy.sums.node == nullptr);
+    CHECK(client.status().sums.node == nullptr && client.inspect("x").sums.holder == nullptr);
+}
+
 static void exceptions_end_at_the_border()
 {
     redlock::config with_hook = masters();
@@ -398,6 +441,9 @@ int main(int argc, char **argv)
     client_may_end_first();
     loss_is_told_with_its_reason();
     lock_may_end_in_its_callback();
+    lock_may_be_filled_as_it_ends();
+    empty_names_are_refused();
+    reports_can_be_copied();
     exceptions_end_at_the_border();
     log_has_lines();
     calls_need_not_block();

@@ -1,6 +1,8 @@
 /* options.c - the command line of redlock-bench. */
 #include "config_auto.h"
 
+#include "config/config.h"
+
 #include "bench/bench.h"
 #include "options/table.h"
 
@@ -105,6 +107,9 @@ static int check_options(struct bench_options *options)
 {
     if (options->nodes_file != NULL && (options->masters != 0 || options->unix_sockets))
         return option_usage("--nodes excludes --masters and --unix");
+    /* Its scenarios read the file, and its results would show a password. */
+    if (options->nodes_file != NULL && rl_config_is_words(options->nodes_file))
+        return option_usage("--nodes takes the path of a node list file here, no URLs");
     for (size_t i = 0; i < BENCH_SCENARIOS; i++) {
         bool asked = (options->scenarios & 1U << i) != 0;
         bool possible = options->nodes_file == NULL || !bench_scenarios[i].private_only;

@@ -19,7 +19,7 @@ static bool start_file(struct chaos_place *place, char *why, size_t why_size)
     }
     if (place->options->ttl_ms > place->config.max_ttl_ms) {
         snprintf(why, why_size, "--ttl is longer than the max-ttl of %s; give a shorter one",
-                 place->options->nodes_file);
+                 place->config.file);
         rl_config_free(&place->config);
         return false;
     }
