@@ -12,7 +12,7 @@ enum { CLIENT_TTL_MS = 10000 };
 redlock *client_open(const char *file);
 
 /* CLIENT client = client_open(file): it is closed at the end of the block. */
-#define CLIENT __attribute__((cleanup(client_close))) redlock *
+#define CLIENT __attribute__((cleanup(client_close), unused)) redlock *
 void client_close(redlock *const *client);
 
 redlock_lock *client_take(redlock *client, const char *name);
