@@ -400,25 +400,39 @@ private:
         return what;
     }
 
-    static redlock_report *room(report *votes)
+    /* A struct of redlock.h with room for its nodes; and after the call: what was written. */
+    template <class Sums, class Node> static Sums *room(Sums &sums, std::vector<Node> &nodes)
     {
-        if (!votes)
-            return nullptr;
-        votes->nodes.resize(REDLOCK_NODES_MAX);
-        votes->sums = redlock_report{};
-        votes->sums.size = sizeof(votes->sums);
-        votes->sums.node_size = sizeof(redlock_node_vote);
-        votes->sums.node = votes->nodes.data();
-        votes->sums.node_max = REDLOCK_NODES_MAX;
-        return &votes->sums;
+        nodes.resize(REDLOCK_NODES_MAX);
+        sums = Sums{};
+        sums.size = sizeof(sums);
+        sums.node_size = sizeof(Node);
+        sums.node = nodes.data();
+        sums.node_max = REDLOCK_NODES_MAX;
+        return &sums;
+    }
+    template <class Sums, class Node> static void cut(Sums &sums, std::vector<Node> &nodes)
+    {
+        nodes.resize(sums.node_count);
+        sums.node = nullptr;
     }
 
+    static redlock_report *room(report *votes)
+    {
+        return votes ? room(votes->sums, votes->nodes) : nullptr;
+    }
     static void cut(report *votes)
     {
-        if (!votes)
-            return;
-        votes->nodes.resize(votes->sums.node_count);
-        votes->sums.node = nullptr;
+        if (votes)
+            cut(votes->sums, votes->nodes);
+    }
+
+    static std::vector<redlock_bytes> bytes_of(const std::vector<std::string_view> &names)
+    {
+        std::vector<redlock_bytes> all;
+        for (std::string_view name : names)
+            all.push_back({name.data(), name.size()});
+        return all;
     }
 };
 
@@ -564,15 +578,8 @@ inline redlock_lock *redlock::lock::get() const noexcept
 
 inline void redlock::lock::fill(redlock_lock *of, hold_report &told)
 {
-    told.nodes.resize(REDLOCK_NODES_MAX);
-    told.sums = redlock_hold_report{};
-    told.sums.size = sizeof(told.sums);
-    told.sums.node_size = sizeof(redlock_node_hold);
-    told.sums.node = told.nodes.data();
-    told.sums.node_max = REDLOCK_NODES_MAX;
-    told.code = redlock_get_hold(of, &told.sums);
-    told.nodes.resize(told.sums.node_count);
-    told.sums.node = nullptr;
+    told.code = redlock_get_hold(of, room(told.sums, told.nodes));
+    cut(told.sums, told.nodes);
 }
 
 inline redlock::outcome redlock::lock::extend(milliseconds ttl, redlock::report *votes)
@@ -772,9 +779,7 @@ inline redlock::result<redlock::lock> redlock::client::try_lock(std::string_view
 inline redlock::result<redlock::lock>
 redlock::client::try_names(const std::vector<std::string_view> &names, const options &how)
 {
-    std::vector<redlock_bytes> all;
-    for (std::string_view name : names)
-        all.push_back({name.data(), name.size()});
+    const std::vector<redlock_bytes> all = bytes_of(names);
     return take(how, [&](redlock *of, const redlock_options *plain, redlock_lock **ret) {
         return redlock_try_names_n(of, all.data(), all.size(), plain, ret);
     });
@@ -794,9 +799,7 @@ inline redlock::result<std::uint64_t>
 redlock::client::try_names_async(const std::vector<std::string_view> &names, const options &how,
                                  done_fn done)
 {
-    std::vector<redlock_bytes> all;
-    for (std::string_view name : names)
-        all.push_back({name.data(), name.size()});
+    const std::vector<redlock_bytes> all = bytes_of(names);
     return begin(how, std::move(done),
                  [&](redlock *of, const redlock_options *plain, trial *begun, std::uint64_t *id) {
                      return redlock_try_names_async_n(of, all.data(), all.size(), plain,
@@ -841,21 +844,15 @@ inline redlock::lock_info redlock::client::inspect(std::string_view name,
                                                    const std::string &owner)
 {
     lock_info told;
-    told.nodes.resize(REDLOCK_NODES_MAX);
     told.holders.resize((REDLOCK_NODES_MAX + 1) * REDLOCK_HOLDERS_SHOWN);
-    redlock_lock_info &sums = told.sums;
-    sums.size = sizeof(sums);
-    sums.node_size = sizeof(redlock_node_info);
-    sums.node = told.nodes.data();
-    sums.node_max = REDLOCK_NODES_MAX;
+    redlock_lock_info &sums = *room(told.sums, told.nodes);
     sums.holder_size = sizeof(redlock_holder);
     sums.holder = told.holders.data();
     sums.holder_max = static_cast<unsigned>(told.holders.size());
     told.code = redlock_inspect_n(get(), name.data(), name.size(),
                                   owner.empty() ? nullptr : owner.c_str(), &sums);
-    told.nodes.resize(sums.node_count);
+    cut(sums, told.nodes);
     told.holders.resize(sums.holder_count);
-    sums.node = nullptr;
     sums.holder = nullptr;
     return told;
 }
@@ -872,14 +869,8 @@ inline redlock::outcome redlock::client::force_release(std::string_view name, bo
 template <class Call> redlock::status_report redlock::client::look(Call call)
 {
     status_report told;
-    told.nodes.resize(REDLOCK_NODES_MAX);
-    told.sums.size = sizeof(told.sums);
-    told.sums.node_size = sizeof(redlock_node_status);
-    told.sums.node = told.nodes.data();
-    told.sums.node_max = REDLOCK_NODES_MAX;
-    told.code = call(get(), &told.sums);
-    told.nodes.resize(told.sums.node_count);
-    told.sums.node = nullptr;
+    told.code = call(get(), room(told.sums, told.nodes));
+    cut(told.sums, told.nodes);
     return told;
 }
 

@@ -14,7 +14,6 @@
 #include "config/list_parts.h"
 #include "config/settings.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ---- directives ----------------------------------------------------------------------- */
@@ -111,34 +110,22 @@ static int for_each_line(struct rl_reader *reader, const char *text, size_t len,
     return code;
 }
 
-static int parse_text(struct rl_config *config, const char *file, const char *text, size_t len,
-                      rl_env_fn *env, redlock_error *error)
+static int read_lines(struct rl_reader *reader, const char *text, size_t len)
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
 
-    if (len > RL_FILE_MAX)
-        return rl_error_set(error, REDLOCK_ECONFIG, file, 0, 0,
-                            "too long for a node list; it has at most %d bytes", RL_FILE_MAX);
-    config->file = rl_copy(file, strlen(file));
-    if (!config->file)
-        return rl_error_set(error, REDLOCK_ENOMEM, file, 0, 0, "out of memory");
     if (len >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
         text += 3;
         len -= 3;
     }
-    struct rl_reader reader = {.config = config, .env = env, .error = error};
     /* Check all lines first: of a binary file the user must learn that it is one. */
-    int code = for_each_line(&reader, text, len, rl_reader_check);
-    return code < 0 ? code : for_each_line(&reader, text, len, parse_line);
+    int code = for_each_line(reader, text, len, rl_reader_check);
+    return code < 0 ? code : for_each_line(reader, text, len, parse_line);
 }
 
 int rl_config_parse(struct rl_config *config, const char *file, const char *text, size_t len,
                     rl_env_fn *env, redlock_error *error)
 {
-    assert(!config->file && (text || len == 0));
-    int code = parse_text(config, file, text, len, env, error);
-    if (code < 0)
-        rl_config_free(config);
-    assert(code == 0 || error->text[0]);
-    return code;
+    struct rl_reader reader = {.config = config, .env = env, .error = error};
+    return rl_reader_read(&reader, file, text, len, read_lines);
 }

@@ -8,11 +8,9 @@
  */
 #include "config_auto.h"
 
-#include "base/text.h"
 #include "config/list_parts.h"
 #include "config/settings.h"
 
-#include <assert.h>
 #include <string.h>
 
 bool rl_config_is_words(const char *text)
@@ -93,27 +91,17 @@ static int parse_word(struct rl_reader *reader, struct rl_node_words *words)
     return code < 0 ? code : rl_node_words_url(reader, words);
 }
 
-static int parse_words(struct rl_config *config, const char *text, size_t len,
-                       redlock_error *error)
+static int read_words(struct rl_reader *reader, const char *text, size_t len)
 {
-    if (len > RL_FILE_MAX)
-        return rl_error_set(error, REDLOCK_ECONFIG, RL_WORDS_LABEL, 0, 0,
-                            "too long; it has at most %d bytes", RL_FILE_MAX);
-    config->file = rl_copy(RL_WORDS_LABEL, strlen(RL_WORDS_LABEL));
-    if (!config->file)
-        return rl_error_set(error, REDLOCK_ENOMEM, RL_WORDS_LABEL, 0, 0, "out of memory");
-    struct rl_reader reader = {.config = config,
-                               .error = error,
-                               .in_words = true,
-                               .number = 1,
-                               .line = text,
-                               .len = len};
     struct rl_node_words words = {.url_has_password = false};
-    int code = rl_reader_check(&reader);
-    while (code == 0 && rl_reader_find_word(&reader))
-        code = parse_word(&reader, &words);
+    reader->number = 1;
+    reader->line = text;
+    reader->len = len;
+    int code = rl_reader_check(reader);
+    while (code == 0 && rl_reader_find_word(reader))
+        code = parse_word(reader, &words);
     if (code == 0)
-        code = end_node(&reader, &words);
+        code = end_node(reader, &words);
     rl_node_config_free(&words.node);
     return code;
 }
@@ -121,10 +109,6 @@ static int parse_words(struct rl_config *config, const char *text, size_t len,
 int rl_config_parse_words(struct rl_config *config, const char *text, size_t len,
                           redlock_error *error)
 {
-    assert(!config->file && (text || len == 0));
-    int code = parse_words(config, text, len, error);
-    if (code < 0)
-        rl_config_free(config);
-    assert(code == 0 || error->text[0]);
-    return code;
+    struct rl_reader reader = {.config = config, .error = error, .in_words = true};
+    return rl_reader_read(&reader, RL_WORDS_LABEL, text, len, read_words);
 }

@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "base/suggest.h"
+#include "base/text.h"
 #include "base/wipe.h"
 #include "config/reader.h"
 #include "config/variables.h"
@@ -146,4 +147,31 @@ int rl_reader_check(struct rl_reader *reader)
         }
     }
     return 0;
+}
+
+/* ---- the whole ------------------------------------------------------------------------ */
+
+static int begin(struct rl_reader *reader, const char *file, size_t len)
+{
+    if (len > RL_FILE_MAX)
+        return rl_error_set(reader->error, REDLOCK_ECONFIG, file, 0, 0,
+                            "too long%s; it has at most %d bytes",
+                            reader->in_words ? "" : " for a node list", RL_FILE_MAX);
+    reader->config->file = rl_copy(file, strlen(file));
+    if (!reader->config->file)
+        return rl_error_set(reader->error, REDLOCK_ENOMEM, file, 0, 0, "out of memory");
+    return 0;
+}
+
+int rl_reader_read(struct rl_reader *reader, const char *file, const char *text, size_t len,
+                   int (*read)(struct rl_reader *reader, const char *text, size_t len))
+{
+    assert(!reader->config->file && (text || len == 0));
+    int code = begin(reader, file, len);
+    if (code == 0)
+        code = read(reader, text, len);
+    if (code < 0)
+        rl_config_free(reader->config);
+    assert(code == 0 || reader->error->text[0]);
+    return code;
 }

@@ -56,6 +56,11 @@ struct rl_slice rl_reader_until(struct rl_reader *reader, char stop);
 int rl_reader_value(struct rl_reader *reader, bool is_url, struct rl_value *ret_value);
 void rl_value_free(struct rl_value *value);
 
+/* Have `read` read the list, which `file` names in messages. After an error the config is as it
+ * was freed. */
+int rl_reader_read(struct rl_reader *reader, const char *file, const char *text, size_t len,
+                   int (*read)(struct rl_reader *reader, const char *text, size_t len));
+
 /* Every byte is text, and no line is too long. */
 int rl_reader_check(struct rl_reader *reader);
 

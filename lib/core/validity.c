@@ -178,7 +178,7 @@ bool rl_shown_extend(struct rl_shown *shown, int64_t deadline_ns)
     return false;
 }
 
-/* R7: Who was shown 0 is shown nothing else. */
+/* R7: A user that was shown 0 is shown nothing else. */
 bool rl_shown_expire(struct rl_shown *shown, int64_t *deadline_ns)
 {
     assert(*deadline_ns != 0);

@@ -21,8 +21,6 @@ int rl_sub_init(struct rl_sub *sub, struct rl_node *node, const struct rl_sub_ev
     *sub = (struct rl_sub){
         .tag = {.ready = on_ready},
         .node = node,
-        .config = node->config,
-        .settings = node->settings,
         .events = events,
         .why = "not connected yet",
     };
@@ -52,11 +50,11 @@ static void connect_now(struct rl_sub *sub, int64_t now_ns)
     assert(sub->wanted);
     assert(rl_link_state(sub->connection.link) == RL_LINK_IDLE);
     rl_retry_begin(&sub->retry, now_ns);
-    sub->deadline_ns = now_ns + sub->settings->connect_timeout_ns;
+    sub->deadline_ns = now_ns + sub->node->settings->connect_timeout_ns;
     if (rl_session_connect(&sub->connection, now_ns, sub->deadline_ns, sub->events->log,
-                           sub->settings->owner)) {
+                           sub->node->settings->owner)) {
         snprintf(sub->why, sizeof(sub->why), "out of memory");
-        rl_retry_failed(&sub->retry, sub->settings->prng, now_ns);
+        rl_retry_failed(&sub->retry, sub->node->settings->prng, now_ns);
         rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
         return;
     }
@@ -138,7 +136,7 @@ static int64_t limit_ns(const struct rl_sub *sub)
         return INT64_MAX;
     /* Any message proves that the server is alive. */
     return rl_later_ns(sub->pinged_ns, sub->connection.heard_ns) +
-           sub->settings->stall_limit_ns;
+           sub->node->settings->stall_limit_ns;
 }
 
 void rl_sub_absent(struct rl_sub *sub, int64_t absent_ns)

@@ -57,8 +57,6 @@ struct rl_sub_events {
 struct rl_sub {
     struct rl_tag tag;    /* the event tag of the link; must be first */
     struct rl_node *node; /* whose releases it hears of */
-    const struct rl_node_config *config;
-    const struct rl_node_settings *settings;
     const struct rl_sub_events *events;
     struct rl_connection connection;
     char channel[sizeof(RL_WAKE_PREFIX) + RL_UUID_LEN];

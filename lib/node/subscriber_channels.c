@@ -85,12 +85,12 @@ static void tell_denied(struct rl_sub *sub, const struct rl_channel *channel, bo
 {
     char name[128];
     rl_text_escape(name, sizeof(name), channel->text, channel->len);
-    sub->events->log(sub->settings->owner,
+    sub->events->log(sub->node->settings->owner,
                      sub->channel_denied_told ? REDLOCK_LOG_DEBUG : REDLOCK_LOG_WARNING,
                      "%s: NOPERM for %s of the channel %s: allow the user SUBSCRIBE, "
                      "UNSUBSCRIBE and the channels redisson_*, or waits there are not told of "
                      "releases",
-                     sub->config->label, begins ? "SUBSCRIBE" : "UNSUBSCRIBE", name);
+                     sub->node->config->label, begins ? "SUBSCRIBE" : "UNSUBSCRIBE", name);
     sub->channel_denied_told = true;
 }
 
@@ -138,7 +138,7 @@ void rl_sub_channel_answered(struct rl_sub *sub, const struct rl_inflight *infli
     if (channel->users == 0)
         rl_channel_free_if_idle(sub->channels, channel);
     else if (begins && (rl_channel_listening(channel) & bit))
-        sub->events->subscribed(sub->settings->owner, sub->node, channel, now_ns);
+        sub->events->subscribed(sub->node->settings->owner, sub->node, channel, now_ns);
 }
 
 bool rl_sub_channel_message(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
@@ -155,6 +155,6 @@ bool rl_sub_channel_message(struct rl_sub *sub, const struct rl_reply *reply, in
     if (!channel || !(channel->confirmed & bit))
         return false;
     if (channel->users > 0 && (rl_channel_listening(channel) & bit))
-        sub->events->message(sub->settings->owner, sub->node, channel, now_ns);
+        sub->events->message(sub->node->settings->owner, sub->node, channel, now_ns);
     return true;
 }

@@ -32,7 +32,7 @@ static void begin(struct rl_sub *sub, int64_t now_ns)
     assert(sub->connection.fifo_count == 0); /* R12: AUTH was answered, and alone */
     rl_sub_set_mode(sub, RL_SUB_SUBSCRIBING, now_ns);
     rl_out_init(&out, bytes, sizeof(bytes));
-    rl_login_put_name(&out, sub->settings->connection_name);
+    rl_login_put_name(&out, sub->node->settings->connection_name);
     rl_sub_send_request(sub, RL_REQUEST_SETNAME, &out, now_ns);
     if (sub->events->met)
         ask_who(sub, now_ns);
@@ -66,7 +66,7 @@ void rl_sub_ping(struct rl_sub *sub, int64_t now_ns)
     rl_put_array(&out, 1);
     rl_put_text(&out, "PING");
     /* This turn's time may be from before another process answered elsewhere. */
-    rl_sub_send_request(sub, RL_REQUEST_PING, &out, rl_clock_steady_ns(sub->settings->clock));
+    rl_sub_send_request(sub, RL_REQUEST_PING, &out, rl_clock_steady_ns(sub->node->settings->clock));
     sub->pinged_ns = now_ns;
     rl_sub_flush(sub, now_ns);
 }
@@ -88,7 +88,7 @@ void rl_sub_on_bulk(void *context, const char *bytes, size_t len)
 static void tell_met(struct rl_sub *sub, const struct rl_inflight *inflight, int64_t now_ns)
 {
     if (sub->run_id[0])
-        sub->events->met(sub->settings->owner, sub->node, sub->run_id, inflight->sent_ns,
+        sub->events->met(sub->node->settings->owner, sub->node, sub->run_id, inflight->sent_ns,
                          now_ns);
 }
 
@@ -148,11 +148,11 @@ static void take_message(struct rl_sub *sub, const struct rl_reply *reply, int64
     uint64_t seq;
     assert(rl_sub_listens(sub));
     if (read_member(sub, reply, &seq))
-        sub->events->woken(sub->settings->owner, sub->node, seq, now_ns);
+        sub->events->woken(sub->node->settings->owner, sub->node, seq, now_ns);
     else
-        sub->events->log(sub->settings->owner, REDLOCK_LOG_DEBUG,
+        sub->events->log(sub->node->settings->owner, REDLOCK_LOG_DEBUG,
                          "%s: a message on our channel that names no waiter of ours",
-                         sub->config->label);
+                         sub->node->config->label);
 }
 
 static void unasked(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns)
@@ -202,7 +202,7 @@ static void take_answer(struct rl_sub *sub, const struct rl_inflight *inflight,
         sub->confirmed++;
         sub->deaf = sub->denied_told = false;
         sub->why[0] = '\0';
-        sub->events->changed(sub->settings->owner, sub->node, true, now_ns);
+        sub->events->changed(sub->node->settings->owner, sub->node, true, now_ns);
         break;
     default:
         assert(inflight->type == RL_REQUEST_PING);
@@ -244,6 +244,6 @@ void rl_sub_read(struct rl_sub *sub)
 {
     struct rl_connection *connection = &sub->connection;
     assert(sub->mode >= RL_SUB_AUTH && sub->mode <= RL_SUB_UP);
-    if (!rl_connection_read(connection, sub->settings->clock, take, NULL, sub))
+    if (!rl_connection_read(connection, sub->node->settings->clock, take, NULL, sub))
         rl_sub_disconnect(sub, connection->heard_ns, "%s", rl_reader_text(connection->reader));
 }

@@ -53,7 +53,7 @@ static void hang_up(struct rl_sub *sub, const char *why)
 static void tell_left(struct rl_sub *sub, bool listened, int64_t now_ns)
 {
     if (listened)
-        sub->events->changed(sub->settings->owner, sub->node, false, now_ns);
+        sub->events->changed(sub->node->settings->owner, sub->node, false, now_ns);
 }
 
 void rl_sub_disconnect(struct rl_sub *sub, int64_t now_ns, const char *format, ...)
@@ -67,17 +67,17 @@ void rl_sub_disconnect(struct rl_sub *sub, int64_t now_ns, const char *format, .
     va_end(args);
     hang_up(sub, why);
     if (sub->mode != RL_SUB_UP && rl_refusal_lasts(sub->why))
-        rl_retry_refused(&sub->retry, sub->settings->prng, now_ns);
-    else if (rl_driven_before(sub->settings->driven, sub->retry.begun_ns))
+        rl_retry_refused(&sub->retry, sub->node->settings->prng, now_ns);
+    else if (rl_driven_before(sub->node->settings->driven, sub->retry.begun_ns))
         rl_retry_excuse(&sub->retry, now_ns);
     else if (sub->mode == RL_SUB_UP)
-        rl_retry_lost(&sub->retry, sub->settings->prng, sub->since_ns, now_ns);
+        rl_retry_lost(&sub->retry, sub->node->settings->prng, sub->since_ns, now_ns);
     else
-        rl_retry_failed(&sub->retry, sub->settings->prng, now_ns);
+        rl_retry_failed(&sub->retry, sub->node->settings->prng, now_ns);
     rl_sub_set_mode(sub, RL_SUB_DOWN, now_ns);
-    sub->events->log(sub->settings->owner,
+    sub->events->log(sub->node->settings->owner,
                      sub->retry.flaws <= 1 ? REDLOCK_LOG_WARNING : REDLOCK_LOG_DEBUG,
-                     "%s: the connection for wakes: %s", sub->config->label, sub->why);
+                     "%s: the connection for wakes: %s", sub->node->config->label, sub->why);
     tell_left(sub, listened, now_ns);
 }
 
@@ -98,10 +98,10 @@ static void deny(struct rl_sub *sub, int64_t now_ns, const char *why)
         rl_sub_set_mode(sub, RL_SUB_DENIED, now_ns);
     }
     if (!sub->denied_told)
-        sub->events->log(sub->settings->owner, REDLOCK_LOG_WARNING,
+        sub->events->log(sub->node->settings->owner, REDLOCK_LOG_WARNING,
                          "%s: waits are not told of releases there: %s; allow the user "
                          "SUBSCRIBE and the channels " RL_WAKE_PREFIX "*",
-                         sub->config->label, sub->why);
+                         sub->node->config->label, sub->why);
     sub->denied_told = true;
 }
 

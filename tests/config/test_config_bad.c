@@ -199,14 +199,7 @@ static const struct {
 TEST(refused, test_bad, .rows = ROWS(bad))
 {
     ck_assert_int_eq(parse_n(bad[_i].text, strlen(bad[_i].text)), REDLOCK_ECONFIG);
-    char place[32];
-    snprintf(place, sizeof(place), "n.conf:%d:%d: ", bad[_i].line, bad[_i].column);
-    ck_assert_msg(strncmp(error.text, place, strlen(place)) == 0, "%s wanted: %s", place,
-                  error.text);
-    ck_assert_msg(strstr(error.text, bad[_i].wrong), "%s", error.text);
-    ck_assert_int_eq(error.line, bad[_i].line);
-    ck_assert_int_eq(error.column, bad[_i].column);
-    ck_assert_int_eq(error.code, REDLOCK_ECONFIG);
+    conf_expect_error(&error, "n.conf", bad[_i].line, bad[_i].column, bad[_i].wrong);
     rl_config_free(&config);
 }
 

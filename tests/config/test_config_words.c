@@ -91,11 +91,7 @@ static const struct {
 TEST(words, bad_words_are_told_with_their_place, .rows = ROWS(bad))
 {
     ck_assert_int_eq(words(bad[_i].text), REDLOCK_ECONFIG);
-    char place[32];
-    snprintf(place, sizeof(place), "node list:1:%d: ", bad[_i].column);
-    ck_assert_msg(strncmp(error.text, place, strlen(place)) == 0, "%s wanted: %s", place,
-                  error.text);
-    ck_assert_msg(strstr(error.text, bad[_i].wrong), "%s", error.text);
+    conf_expect_error(&error, "node list", 1, bad[_i].column, bad[_i].wrong);
     rl_config_free(&config);
 }
 
@@ -232,9 +228,8 @@ TEST(variables, bad_ones_are_told_with_their_place, .rows = ROWS(bad_variables))
 {
     conf_write_text("n.conf", bad_variables[_i].text, 0600);
     ck_assert_int_eq(conf_load("n.conf"), REDLOCK_ECONFIG);
-    ck_assert_msg(strstr(conf_error.text, bad_variables[_i].wrong), "%s", conf_error.text);
-    ck_assert_int_eq(conf_error.line, bad_variables[_i].line);
-    ck_assert_int_eq(conf_error.column, bad_variables[_i].column);
+    conf_expect_error(&conf_error, "n.conf", bad_variables[_i].line, bad_variables[_i].column,
+                      bad_variables[_i].wrong);
     ck_assert_msg(!strstr(conf_error.text, "hunter2"), "%s", conf_error.text);
 }
 

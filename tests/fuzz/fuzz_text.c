@@ -62,14 +62,10 @@ const char fuzz_corpus[] = "text";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0)
-        return 0;
-    size_t len = size - 1;
-    char *text = malloc(len + 1);
+    char *text = fuzz_text(data, size);
     if (!text)
         return 0;
-    memcpy(text, data + 1, len);
-    text[len] = '\0';
+    size_t len = size - 1;
     if (data[0] % 3 == 0)
         read_handle(text);
     else if (data[0] % 3 == 1)

@@ -146,14 +146,10 @@ const char fuzz_corpus[] = "tools";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0)
-        return 0;
-    size_t len = size - 1;
-    char *text = malloc(len + 1);
+    char *text = fuzz_text(data, size);
     if (!text)
         return 0;
-    memcpy(text, data + 1, len);
-    text[len] = '\0';
+    size_t len = size - 1;
     if (data[0] % 5 < 3)
         split(text, data[0] % 5 == 1 ? "" : "+");
     if (data[0] % 5 == 0)

@@ -263,7 +263,7 @@ static void act_wait_async(struct sim_player *player)
 
 /* ann has the lock. A thread of bob's waits for it, leads and sleeps. Another one takes another
  * lock, which nobody has, and calls for jobs with a wait that ends soon: neither is late. And
- * a call that waits without an end is told of a shutdown at once, called back or not. */
+ * a call whose wait has no end returns at a shutdown at once, with a callback or without. */
 static void calls_beside_a_waiter(void)
 {
     struct sim_player *bob, *ann = sim_ann_has_it(1000, false, &bob);

@@ -59,6 +59,19 @@ int conf_load(const char *file)
     return conf_load_config(&from);
 }
 
+void conf_expect_error(const redlock_error *error, const char *file, int line, int column,
+                       const char *wrong)
+{
+    char place[64];
+    snprintf(place, sizeof(place), "%s:%d:%d: ", file, line, column);
+    ck_assert_msg(strncmp(error->text, place, strlen(place)) == 0, "%s wanted: %s", place,
+                  error->text);
+    ck_assert_msg(strstr(error->text, wrong), "%s", error->text);
+    ck_assert_int_eq(error->line, line);
+    ck_assert_int_eq(error->column, column);
+    ck_assert_int_eq(error->code, REDLOCK_ECONFIG);
+}
+
 int conf_parse(const char *text, size_t len, struct rl_config *ret_config,
                redlock_error *ret_error)
 {

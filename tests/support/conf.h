@@ -25,6 +25,10 @@ extern struct rl_config conf_config;
 extern redlock_error conf_error;
 extern char conf_warnings[4096];
 
+/* ECONFIG, of this file and place, with these words in its text. */
+void conf_expect_error(const redlock_error *error, const char *file, int line, int column,
+                       const char *wrong);
+
 /* ---- without a file --------------------------------------------------------------------- */
 
 /* Parse and check, as "n.conf". Returns what these return. */

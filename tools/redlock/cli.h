@@ -204,7 +204,8 @@ int cli_exit_of(int code);
 
 /* ---- cli_nodes.c ---- */
 
-/* Find the node list: a file's path, or words. CLI_OK, or the exit status (the line has been written). */
+/* Find the node list: a file's path, or words. CLI_OK, or the exit status (the line has been
+ * written). */
 int cli_nodes_find(const struct cli *cli, const char **ret_path);
 
 /* Read it; to be freed in any case. CLI_OK, or the exit status (the line has been written). */

@@ -2,8 +2,8 @@
  *
  *   KIND OWNER NAME NODES
  *
- * the last three in hexadecimal, "-" for no owner; NODES is the node list's path, or its URLs. A run
- * that asks for such a lock again would wait for itself. */
+ * the last three in hexadecimal, "-" for no owner; NODES is the path of the node list, or its
+ * URLs. A run that asks for such a lock again would wait for itself. */
 #include "config_auto.h"
 
 #include "redlock/cli.h"

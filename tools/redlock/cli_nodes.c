@@ -1,5 +1,5 @@
-/* cli_nodes.c - chooses the node list, a file or words. A list decides where passwords are sent and locks
- * are taken. So the one of the working directory is used only if nobody but the caller and root
+/* cli_nodes.c - chooses the node list, a file or words. A list decides where passwords are sent
+ * and locks are taken. So the one of the working directory is used only if nobody but the caller and root
  * could have written it. */
 #include "config_auto.h"
 

@@ -18,6 +18,34 @@ const char *client_list_refused(int64_t clients)
     return clients > CLIENTS_MAX ? "it has too many clients to be asked for a list" : NULL;
 }
 
+void client_list_begin(struct client_list_ask *ask)
+{
+    ask->step = CLIENT_LIST_COUNT;
+    rl_info_parse("", 0, &ask->info); /* nothing is known */
+}
+
+const char *client_list_next(const struct client_list_ask *ask)
+{
+    static const char *const requests[] = {
+        [CLIENT_LIST_COUNT] = "*2\r\n$4\r\nINFO\r\n$7\r\nclients\r\n",
+        [CLIENT_LIST_LINES] = CLIENT_LIST_REQUEST,
+        [CLIENT_LIST_DONE] = NULL,
+    };
+    return requests[ask->step];
+}
+
+bool client_list_heard(struct client_list_ask *ask, const char *bytes, size_t len)
+{
+    if (ask->step == CLIENT_LIST_COUNT)
+        rl_info_parse(bytes, len, &ask->info);
+    return ask->step == CLIENT_LIST_LINES;
+}
+
+const char *client_list_answered(struct client_list_ask *ask)
+{
+    return ask->step++ == CLIENT_LIST_COUNT ? client_list_refused(ask->info.clients) : NULL;
+}
+
 /* The value of "key=value"; NULL: another key. */
 static const char *value_of(const char *word, size_t len, const char *key, size_t *ret_len)
 {

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/mask.h"
 #include "config/list_mark.h"
+#include "core/server_info.h"
 
 /* The longest list that is read: of 32,768 clients. It costs a master some 2 us for each. */
 #define CLIENT_LIST_BYTES_MAX (16 * 1024 * 1024)
@@ -15,6 +16,21 @@
 const char *client_list_refused(int64_t clients);
 
 #define CLIENT_LIST_REQUEST "*4\r\n$6\r\nCLIENT\r\n$4\r\nLIST\r\n$4\r\nTYPE\r\n$6\r\nnormal\r\n"
+
+/* Asking one master for it: INFO clients first, which tells how long it would be. */
+struct client_list_ask {
+    enum { CLIENT_LIST_COUNT, CLIENT_LIST_LINES, CLIENT_LIST_DONE } step; /* next, or under way */
+    struct rl_info info;
+};
+
+void client_list_begin(struct client_list_ask *ask);
+const char *client_list_next(const struct client_list_ask *ask); /* NULL: it is done */
+
+/* Bytes of an answer have come. True: they are the list. */
+bool client_list_heard(struct client_list_ask *ask, const char *bytes, size_t len);
+
+/* That was all of them. NULL, or why the list is not asked for. */
+const char *client_list_answered(struct client_list_ask *ask);
 
 /* A line, where it has a name. */
 struct client_line {

@@ -1,41 +1,29 @@
-/* holder_ask.c - see holder_ask.h. INFO clients tells how long CLIENT LIST would be. */
+/* holder_ask.c - see holder_ask.h. */
 #include "config_auto.h"
 
 #include "redlock/holder_ask.h"
 
-#include "core/server_info.h"
+#include "redlock/client_list.h"
 #include "redlock/node_ask.h"
-
-enum step { COUNT, LIST, DONE };
 
 struct asking {
     const struct cli *cli;
     const redlock_lock_info *all;
     struct holder_clients *clients;
-    struct {
-        enum step asked; /* the request that is next, or under way */
-        struct rl_info info;
-    } master[REDLOCK_NODES_MAX];
+    struct client_list_ask master[REDLOCK_NODES_MAX];
 };
 
 static const char *next(void *context, unsigned node)
 {
-    static const char *const requests[] = {
-        [COUNT] = "*2\r\n$4\r\nINFO\r\n$7\r\nclients\r\n",
-        [LIST] = CLIENT_LIST_REQUEST,
-        [DONE] = NULL,
-    };
     struct asking *asking = context;
-    return requests[asking->master[node].asked];
+    return client_list_next(&asking->master[node]);
 }
 
 static void on_bulk(void *context, unsigned node, const char *bytes, size_t len,
                     const struct rl_mask *mask)
 {
     struct asking *asking = context;
-    if (asking->master[node].asked == COUNT)
-        rl_info_parse(bytes, len, &asking->master[node].info);
-    else
+    if (client_list_heard(&asking->master[node], bytes, len))
         holder_clients_heard(asking->clients, bytes, len, mask);
 }
 
@@ -43,9 +31,7 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
 {
     struct asking *asking = context;
     (void)reply; /* on_bulk had it */
-    if (asking->master[node].asked++ == LIST)
-        return NULL;
-    return client_list_refused(asking->master[node].info.clients);
+    return client_list_answered(&asking->master[node]);
 }
 
 static void on_failure(void *context, unsigned node, const char *why)
@@ -68,7 +54,7 @@ void holder_ask(const struct cli *cli, const redlock_lock_info *all,
     /* The client has read this list; one that was written since is another. */
     bool same = node_ask_config(nodes)->node_count == all->nodes;
     for (unsigned i = 0; same && i < all->nodes; i++) {
-        rl_info_parse("", 0, &asking.master[i].info); /* nothing is known */
+        client_list_begin(&asking.master[i]);
         if (all->node[i].answered)
             node_ask_add(nodes, i);
     }

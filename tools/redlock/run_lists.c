@@ -4,7 +4,7 @@
 #include "redlock/run_lists.h"
 
 #include "base/limits.h"
-#include "core/server_info.h"
+#include "redlock/client_list.h"
 #include "redlock/node_ask.h"
 #include "redlock/status_peers.h"
 
@@ -19,16 +19,14 @@
 #define MAY_REQUEST "*3\r\n$4\r\nEVAL\r\n$104\r\n" MAY_SCRIPT "\r\n$1\r\n0\r\n"
 _Static_assert(sizeof(MAY_SCRIPT) - 1 == 104, "the length in MAY_REQUEST");
 
-enum step { MAY, COUNT, LIST, DONE };
-
 struct run_lists {
     const struct cli *cli;
     pthread_t thread;
     struct node_ask *nodes;
     struct status_peers peers;
     struct {
-        enum step asked; /* the request that is next, or under way */
-        struct rl_info info;
+        bool may; /* the user may ask */
+        struct client_list_ask list;
     } master[REDLOCK_NODES_MAX];
 };
 
@@ -36,38 +34,28 @@ struct run_lists {
 
 static const char *next(void *context, unsigned node)
 {
-    static const char *const requests[] = {
-        [MAY] = MAY_REQUEST,
-        [COUNT] = "*2\r\n$4\r\nINFO\r\n$7\r\nclients\r\n",
-        [LIST] = CLIENT_LIST_REQUEST,
-        [DONE] = NULL,
-    };
     struct run_lists *lists = context;
-    return requests[lists->master[node].asked];
+    return lists->master[node].may ? client_list_next(&lists->master[node].list) : MAY_REQUEST;
 }
 
 static void on_bulk(void *context, unsigned node, const char *bytes, size_t len,
                     const struct rl_mask *mask)
 {
     struct run_lists *lists = context;
-    if (lists->master[node].asked == COUNT)
-        rl_info_parse(bytes, len, &lists->master[node].info);
-    else if (lists->master[node].asked == LIST)
+    if (lists->master[node].may && client_list_heard(&lists->master[node].list, bytes, len))
         status_peers_heard(&lists->peers, node, bytes, len, mask);
 }
 
 static const char *on_reply(void *context, unsigned node, const struct rl_reply *reply)
 {
     struct run_lists *lists = context;
-    int64_t clients = lists->master[node].info.clients;
-    switch (lists->master[node].asked++) {
-    case MAY:
-        return reply->type == RL_REPLY_INTEGER ? NULL : "the user may not ask";
-    case COUNT:
-        return clients >= 0 && clients <= RUN_LISTS_CLIENTS_MAX ? NULL : "it has many clients";
-    default: /* on_bulk had it */
-        return NULL;
+    struct client_list_ask *list = &lists->master[node].list;
+    if (!lists->master[node].may) {
+        lists->master[node].may = reply->type == RL_REPLY_INTEGER;
+        return lists->master[node].may ? NULL : "the user may not ask";
     }
+    const char *refused = client_list_answered(list);
+    return list->info.clients > RUN_LISTS_CLIENTS_MAX ? "it has many clients" : refused;
 }
 
 /* Of a master that does not tell nothing is known, as without this look. */
@@ -101,7 +89,7 @@ static void *look(void *context)
     struct run_lists *lists = context;
     const struct rl_config *config = node_ask_config(lists->nodes);
     for (unsigned i = 0; i < config->node_count; i++) {
-        rl_info_parse("", 0, &lists->master[i].info); /* nothing is known */
+        client_list_begin(&lists->master[i].list);
         lists->peers.db[i] = config->nodes[i].db;
         node_ask_add(lists->nodes, i);
     }
