@@ -175,6 +175,32 @@ TEST(timer, same_again_moves_nothing)
     rl_timers_free(&timers);
 }
 
+static struct rl_timers again_in;
+static unsigned fired;
+
+static void set_again(struct rl_timer *timer, int64_t now_ns)
+{
+    fired++;
+    if (fired < 100)
+        rl_timer_set(&again_in, timer, now_ns);
+}
+
+/* A timer that sets itself again for now is run in the next turn: what else there is has its own. */
+TEST(timer, one_that_is_due_again_waits_for_next_turn)
+{
+    struct rl_timer timer[2] = {{.fire = set_again}, {.fire = set_again}};
+    reserve(&again_in, 2);
+    rl_timer_set(&again_in, &timer[0], 5);
+    rl_timer_set(&again_in, &timer[1], 6);
+    rl_timers_run(&again_in, 4);
+    ck_assert_uint_eq(fired, 0);
+    rl_timers_run(&again_in, 6);
+    ck_assert_uint_eq(fired, 2);
+    rl_timers_run(&again_in, 6);
+    ck_assert_uint_eq(fired, 4);
+    rl_timers_free(&again_in);
+}
+
 TEST(timer, empty_one_has_nothing_due)
 {
     struct rl_timer timer = {0};

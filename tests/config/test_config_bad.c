@@ -32,6 +32,8 @@ static const struct {
     {"nod redis://a\n", 1, 1, "unknown directive; did you mean node?"},
     {"\n  max_ttl 5s\n", 2, 3, "did you mean max-ttl?"},
     {"Guard off\n", 1, 1, "did you mean guard?"},
+    {"status 5s\n", 1, 1, "did you mean status-prefix?"},
+    {"stat 5s\n", 1, 1, "unknown directive; known are"}, /* half a word means nothing */
     {"connection-timeout 5s\n", 1, 1, "did you mean connect-timeout?"},
     {"port 6379\n", 1, 1,
      "unknown directive; known are node, max-ttl, ttl, node-timeout, connect-timeout, "

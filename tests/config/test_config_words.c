@@ -153,6 +153,7 @@ static const struct {
     {"node redis://x${TEST_DB}y:a${TEST_DB}${TEST_DB}b@h", "redis://x5y@h:6379", "x5y", "a55b",
      true},
     {"node redis://${TEST_DB}:pw@h", "redis://5@h:6379", "5", "pw", true},
+    {"node redis://x:${TEST_DB}pw@h", "redis://x@h:6379", "x", "5pw", true},
     {"node redis://x:${TEST_DB}${TEST_DB}@h", "redis://x@h:6379", "x", "55", false},
     {"node unix://${TEST_DIR}/s", "unix:///a/b/s", NULL, NULL, false},
     {"node unix://:${TEST_ODD}@/x${TEST_DIR}", "unix:///x/a/b", NULL, "a:b@c/d?#%41 \"$", false},
@@ -246,6 +247,23 @@ TEST(variables, value_is_no_longer_than_a_line)
     conf_write_text("n.conf", "node ${TEST_LONG}", 0600);
     ck_assert_int_eq(conf_load("n.conf"), REDLOCK_ECONFIG);
     ck_assert_ptr_nonnull(strstr(conf_error.text, "a URL has at most 1024 bytes"));
+}
+
+/* 128 bytes of a name are read, and of a longer one nothing, though a variable has it. */
+TEST(variables, name_is_no_longer_than_it_may_be)
+{
+    char name[130], text[200];
+    for (size_t len = 128; len <= 129; len++) {
+        memset(name, 'N', len);
+        name[len] = '\0';
+        setenv(name, "redis://a", 1);
+        snprintf(text, sizeof(text), "node ${%s}", name);
+        conf_write_text("n.conf", text, 0600);
+        ck_assert_int_eq(conf_load("n.conf"), len <= 128 ? 0 : REDLOCK_ECONFIG);
+        if (len > 128)
+            conf_expect_error(&conf_error, "n.conf", 1, 6, "no variable; write ${NAME}, of at most");
+        rl_config_free(&conf_config);
+    }
 }
 
 CASE(words)

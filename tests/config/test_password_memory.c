@@ -8,6 +8,7 @@
 #include "net/session.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -58,6 +59,16 @@ TEST(memory, node_list_leaves_no_password_in_memory)
 {
     conf_write_text("n.conf", "node redis://locks:" SECRET "@a\n", 0600);
     expect_clean(load_and_free, 0);
+}
+
+/* The text that a variable's value was put into is no longer needed once it is read. */
+TEST(memory, node_list_with_a_variable_leaves_none_either)
+{
+    conf_write_text("n.conf", "node redis://locks:${RL_TEST_SECRET}@a\n", 0600);
+    setenv("RL_TEST_SECRET", SECRET, 1);
+    expect_clean(load_and_free, 0);
+    conf_write_text("n.conf", "node redis://locks:${RL_TEST_SECRET}@a:x\n", 0600);
+    expect_clean(load_and_free, REDLOCK_ECONFIG);
 }
 
 static void *load_in_vain(void *unused)

@@ -193,6 +193,17 @@ TEST(waking, next_one_probes_seldom_while_it_can_hear)
     ck_assert_int_lt(rest.until_ns, view.now_ns + RL_UNPROMPTED_MAX_MS * MS);
 }
 
+/* Which holder is next is a majority's word: the first master's counts no more than another's. */
+TEST(waking, holder_whom_most_name_is_followed)
+{
+    static const uint64_t named[] = {5, 6, 6};
+    rl_refusals_begin(&refusals, NOW);
+    for (unsigned i = 0; i < 3; i++)
+        rl_refusals_next(&refusals, named[i]);
+    rl_refusals_begin(&refusals, NOW);
+    ck_assert_uint_eq(refusals.behind, 6);
+}
+
 /* A subscription that is confirmed: what was released before was said to nobody. */
 TEST(waking, confirmed_subscription_is_worth_round)
 {
