@@ -163,10 +163,23 @@ TEST(denied, queue_that_lost_whose_it_is_still_ends)
     ck_assert_int_gt(number("PTTL", FAIR_TIMEOUT), 0);
 }
 
-/* A score that is no time: what is asked for is done, and said to be. */
+/* With a score that is no time, what is asked for is done, and said to be. */
+static const char *const scores[] = {"inf", "1e300"};
+
+TEST(denied, score_that_is_no_time_hinders_no_reader)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_int_eq(run(&talk_here, RL_ROW_QREAD, RL_ACQUIRE, "mine").yes, 1);
+        talk_do(&talk_here, "ZADD", "k", scores[i], "r:4:them:x", (char *)NULL);
+        struct script_told told = run(&talk_here, RL_ROW_QREAD, RL_ACQUIRE, "other");
+        ck_assert_msg(told.type == '*' && told.yes == 1, "%s: %s", scores[i], told.text);
+        ck_assert_int_eq(number("ZCARD", "k"), 3);
+        ck_assert_int_eq(number("DEL", "k"), 1);
+    }
+}
+
 TEST(denied, score_that_is_no_time_hinders_no_release)
 {
-    static const char *const scores[] = {"inf", "1e300"};
     static const int rows[] = {RL_ROW_QREAD, RL_ROW_QWRITE};
     for (unsigned i = 0; i < 4; i++) {
         int row = rows[i % 2];

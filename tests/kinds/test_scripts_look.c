@@ -458,6 +458,19 @@ TEST(look, note_is_no_others_data)
     ck_assert_int_eq(talk_do(&talk, "LLEN", NOTE, (char *)NULL).number, 1);
 }
 
+/* A note may be anybody's, of any length: what it costs has a bound. */
+TEST(look, holder_is_told_no_more_of_note_than_name_has)
+{
+    char note[1200];
+    memset(note, 'x', sizeof(note) - 1);
+    note[sizeof(note) - 1] = '\0';
+    memcpy(note, "1000 ", 5);
+    talk_do(&talk, "SET", NOTE, note, (char *)NULL);
+    struct script_told told = extend();
+    ck_assert_uint_eq(told.parts, 4);
+    ck_assert_uint_eq(told.holder_len, 128);
+}
+
 /* Redisson's next reader would count them as its own. */
 TEST(look, leases_of_readers_and_writers_go_with_lock)
 {
