@@ -120,7 +120,8 @@ fi
     cd "$work/build" &&
         "$srcdir/configure" -q $kind --prefix="$work/inst" CC="$cc" CFLAGS='-O0 -g' &&
         make -s lib/kinds/scripts.h && make -s libredlock.la &&
-        make -s install-libLTLIBRARIES install-includeHEADERS install-pkgconfigDATA
+        make -s install-libLTLIBRARIES install-includeHEADERS install-pkgconfigDATA \
+            install-nodist_cmakeDATA
 ) >"$work/log" 2>&1 || give_up 'the library can not be built and installed'
 PKG_CONFIG_PATH=$work/inst/lib/pkgconfig
 LD_LIBRARY_PATH=$work/inst/lib
@@ -209,11 +210,11 @@ if [ -z "$sanitizers" ] && command -v cmake >/dev/null; then
     {
         echo 'cmake_minimum_required(VERSION 3.7)'
         echo 'project(my_program C)'
-        echo 'find_package(PkgConfig REQUIRED)'
         echo 'add_executable(my_program my_program.c)'
         block cmake "$guide"
     } >"$work/project/CMakeLists.txt"
-    check "CMake builds with the guide's lines" build_by sh -c 'mkdir b && cd b && cmake .. && cmake --build .'
+    check "CMake builds with the guide's lines" build_by \
+        sh -c "mkdir b && cd b && cmake -DCMAKE_PREFIX_PATH='$work/inst' .. && cmake --build ."
 fi
 if [ -z "$sanitizers" ] && command -v meson >/dev/null && command -v ninja >/dev/null; then
     new_project
