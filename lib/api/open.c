@@ -107,6 +107,10 @@ static int open_descriptors(redlock *client, redlock_error *error)
                     strerror(errno));
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &client->loop.wake_tag};
     client->loop.wake_tag.ready = on_wake;
+    /* A sandbox that refuses write() would leave a thread asleep that redlock_close() awaits. */
+    if (!rl_eventfd_signal(client->loop.wake_fd))
+        return fail(error, REDLOCK_ESYSTEM, "eventfd: %s", strerror(errno));
+    rl_eventfd_drain(client->loop.wake_fd);
     if (epoll_ctl(client->loop.epoll_fd, EPOLL_CTL_ADD, client->loop.wake_fd, &event) != 0)
         return fail(error, REDLOCK_ESYSTEM, "epoll: %s", strerror(errno));
     return 0;

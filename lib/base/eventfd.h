@@ -3,15 +3,16 @@
 #define RL_EVENTFD_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
 
-/* Async-signal-safe. A full counter does no harm: the descriptor is readable either way. */
-static inline void rl_eventfd_signal(int fd)
+/* Async-signal-safe. A full counter does no harm: the descriptor is readable either way. False:
+ * the system refused it. */
+static inline bool rl_eventfd_signal(int fd)
 {
     const uint64_t one = 1;
-    ssize_t ignored = write(fd, &one, sizeof(one));
-    (void)ignored;
+    return write(fd, &one, sizeof(one)) == (ssize_t)sizeof(one);
 }
 
 static inline void rl_eventfd_drain(int fd)

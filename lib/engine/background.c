@@ -28,7 +28,6 @@
 #define JUST_NS (5 * RL_NS_PER_MS)  /* a caller that comes and goes is back within this time */
 #define AWAY_NS (10 * RL_NS_PER_MS) /* how often the thread polls beside such callers */
 #define LEADER_NS RL_NS_PER_S       /* and beside a caller that waits */
-#define IDLE_MS 10000 /* the longest sleep: a kick is lost where the system refuses write() */
 
 /* ---- what both do --------------------------------------------------------------------- */
 
@@ -123,7 +122,7 @@ static void rest(redlock *client)
     rl_driven_sleeps(&client->loop.driven, RL_DRIVER_SLEEPS,
                      hands_off ? 0 : self->sleeps_until_ns);
     int timeout = self->sleeps_until_ns == INT64_MAX
-                      ? IDLE_MS
+                      ? -1
                       : rl_loop_timeout_ms(self->sleeps_until_ns, now_ns);
     pthread_mutex_unlock(&client->mutex);
     int ready = poll(fds, hands_off ? 2 : 3, timeout);
