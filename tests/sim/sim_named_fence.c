@@ -293,6 +293,36 @@ static void certified_by_a_minority_that_is_read_again(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
+/* ann's token is n5's time, which was an hour ahead, and is set right before n1 and n2 forget the
+ * token: no clock shows that hour any more. In the end bob has n1 to n4, and none of these had it
+ * but those that forgot it. */
+static void certified_after_a_clock_was_set_right(void)
+{
+    strict_stage_of(5);
+    sim_master_step_clock(4, 3600 * SIM_S);
+    struct sim_player *ann = strictly_fenced("ann"), *bob = strictly_fenced("bob");
+    struct sim_player *cat = sim_is_there("cat", NULL);
+    sim_delay_ms(ann, 2, 20000, 1);
+    sim_delay_ms(ann, 3, 20000, 1);
+    sim_curtain();
+    uint64_t first = takes(ann);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_crashes(ann);
+    sim_master_step_clock(4, -3600 * SIM_S);
+    sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_OK);
+    sim_master_flushall(0);
+    sim_master_flushall(1);
+    for (unsigned tries = 0; tries < 8 && !sim_master_certified(1); tries++)
+        sim_expect(sim_takes(bob, 1000, 100) != REDLOCK_OK);
+    sim_expect(sim_master_certified(0) && sim_master_certified(1));
+    sim_expect(sim_releases(cat) == REDLOCK_OK);
+    sim_pass_ms(10);
+    sim_path_hole(bob->proc, 4, SIM_THERE, true);
+    sim_expect(sim_takes(bob, 1000, 1000) == REDLOCK_OK);
+    sim_expect(redlock_fencing_token(bob->lock) > first);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
 const struct sim_scenario sim_named_fence[] = {
     {"fencing-tokens",
      "Each hold gets a greater fencing token, with the round trip that takes the lock.",
@@ -332,5 +362,9 @@ const struct sim_scenario sim_named_fence[] = {
      "With fencing strict n1 and n2 forget ann's token, and of the others n5 alone has it. bob reads\n"
      "n3 and n4 for n1, cat for n2, dan for n1, and bob sees them again. They are two, and not four.",
      certified_by_a_minority_that_is_read_again},
+    {"certified-after-a-clock-was-set-right",
+     "With fencing strict ann's token is n5's time, an hour ahead. That clock is set right, and n1\n"
+     "and n2 forget the token. n5 tells what it has named, so bob's, by n1 to n4, is above.",
+     certified_after_a_clock_was_set_right},
     {NULL, NULL, NULL},
 };
