@@ -124,7 +124,7 @@ dist_check_SCRIPTS = %D%/programs/bench_test.sh \
 	%D%/programs/chaos_compose_test.sh %D%/programs/chaos_kinds_test.sh \
 	%D%/programs/chaos_markers_test.sh %D%/programs/chaos_members_test.sh \
 	%D%/programs/chaos_stall_test.sh %D%/programs/chaos_test.sh %D%/programs/cluster_test.sh \
-	%D%/programs/cxx_test.sh %D%/programs/install_test.sh \
+	%D%/programs/completion_test.sh %D%/programs/cxx_test.sh %D%/programs/install_test.sh \
 	%D%/programs/pages_test.sh \
 	%D%/programs/example_sql_test.sh %D%/programs/example_test.sh %D%/repo/abi_dump_test.sh %D%/repo/abi_test.sh %D%/repo/docs_test.sh \
 	%D%/repo/driver_test.sh %D%/repo/events_test.sh %D%/repo/exports.sh %D%/repo/header.sh \
@@ -260,7 +260,7 @@ fuzz_link = %D%/fuzz/input_link.c %D%/fuzz/input_link.h
 %C%_fuzz_fuzz_reply_SOURCES = %D%/fuzz/fuzz_reply.c $(fuzz_main) $(fuzz_link)
 %C%_node_test_usual_reply_SOURCES = %D%/node/test_usual_reply.c $(fuzz_link)
 %C%_fuzz_fuzz_sub_SOURCES = %D%/fuzz/fuzz_sub.c $(fuzz_main) $(fuzz_link)
-EXTRA_DIST += %D%/programs/cxx.cc
+EXTRA_DIST += %D%/programs/cxx.cc %D%/programs/completion.zsh
 EXTRA_DIST += %D%/fuzz/fuzz.sh %D%/fuzz/reply.dict %D%/fuzz/corpus
 
 # Links, and system calls that do as a test wants: no other test must have these.

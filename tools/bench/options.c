@@ -69,8 +69,8 @@ static const struct option_row rows[] = {
      AT(masters), 1, REDLOCK_NODES_MAX},
     {"unix", NULL, "reach them by unix sockets instead of loopback TCP", OPTION_FLAG,
      AT(unix_sockets)},
-    {"scenario", "LIST",
-     "of pair,memory,fanout,down,stall,rollback,nowait,\n"
+    {"scenario", "WORDS",
+     "some of these: pair,memory,fanout,down,stall,rollback,nowait,\n"
      "inflight,threads,handoff,crowd,renew,rw,\n"
      "fair,kinds,run",
      OPTION_OWN, 's', .read = read_scenarios},

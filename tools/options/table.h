@@ -18,7 +18,8 @@ enum option_type {
 
 struct option_row {
     const char *name, *argument; /* NULL: takes none; in brackets: may be left out */
-    const char *help;            /* of as many lines as it has */
+    const char *help;            /* of as many lines as it has; of WORD, WORDS and HOW ends with
+                                    ": a, b or c", which tools/completion/ reads */
     enum option_type type;
     char letter;   /* 0: none */
     size_t offset; /* of what it sets, in the struct that is filled */

@@ -54,6 +54,8 @@ find_missing() { # demo|check
     need python3 command -v python3
     need sqlite3 command -v sqlite3
     need zsh command -v zsh
+    need fish command -v fish
+    need cmake command -v cmake
     need gcc sanitizes gcc address
     need gcc sanitizes gcc thread
 }
