@@ -6,6 +6,7 @@ from clients import Broken
 from scene import WAKE_S, WATCH_MS
 
 SHORT_MS = 1200
+RESERVED_MS = 500  # what is released is kept for so long at most for a waiter that is told
 
 
 def held_is_refused(scene):
@@ -42,7 +43,28 @@ def release_wakes(scene):
     waiting = other.begin()
     if waiting.done():
         raise Broken(f"{other} has what {one} holds")
+    if other.client.name == "ours" and not one.client.threads:
+        waiting.polls()
     scene.noted = f"{1000 * waiting.woken(one.release(), by=one):.1f} ms"
+    other.release()
+
+
+def reservation_is_short(scene):
+    """A waiter of ours is told, and stands still: the lock is kept for it, and not for long."""
+    holder, other = scene.side(scene.ours, "ann"), scene.side(scene.peer, "bob")
+    waiter = scene.side(scene.ours, "wes", alone=True)
+    holder.take()
+    waiter.begin()
+    waiter.driver.stop()
+    for master in scene.masters.all:
+        master.ask("PING")  # what it has sent is done
+    holder.release()
+    for master in scene.masters.all:
+        left_ms = master.ask("PTTL", scene.key)
+        if left_ms == -1 or left_ms > RESERVED_MS:
+            raise Broken(f"{scene.key} is kept for {left_ms} ms")
+    waiter.driver.kill()
+    other.take()
     other.release()
 
 
@@ -100,6 +122,21 @@ def force_frees(scene):
     one.release_lost()
     other.refused()
     waiter.release()
+
+
+def inner_lease_shortens_nothing(scene):
+    """Ours takes it again, for a third of the time: it is held for as long as it was."""
+    one, other = scene.one(), scene.other()
+    inner = scene.one(lease_ms=scene.lease_ms // 3)
+    one.take()
+    inner.take()
+    scene.outlasts(inner.lease_ms)
+    inner.release()
+    scene.outlasts(inner.lease_ms)
+    other.refused()
+    one.release()
+    other.take()
+    other.release()
 
 
 def nested_is_counted(scene):

@@ -44,7 +44,8 @@ def multilock_is_its_locks(scene):
 
 def two_are_one_owner(scene):
     """Ours acts as the owner that is Redisson's thread: each nests in what the other has."""
-    theirs, ours = scene.side(scene.peer, "ann"), scene.side(scene.ours, "twin")
+    theirs = scene.side(scene.peer, "ann")
+    ours = scene.side(scene.ours, "twin", lease_ms=scene.lease_ms // 3)
     third = scene.side(scene.ours, "cid")
     theirs.take()
     owner = next(iter(scene.owners())).removesuffix(":write")
@@ -53,6 +54,7 @@ def two_are_one_owner(scene):
         if first is ours:
             ours.take()
         second.take()
+        scene.outlasts(ours.lease_ms)
         scene.count(2)
         third.refused()
         first.release()

@@ -64,6 +64,21 @@ def writer_is_woken(scene):
     writer.release("write")
 
 
+def force_wakes_all_readers(scene):
+    """A writer's lock is taken away by force: all readers that wait have it soon."""
+    one, other = scene.one(), scene.other()
+    one.take("write")
+    readers = [scene.one("ray"), scene.one("ria"), scene.one("rob")]
+    waiting = [reader.begin("read") for reader in readers]
+    forced = time.monotonic()
+    other.ask("force", "write")
+    for tried in waiting:
+        tried.woken(forced, by=other)
+    one.release_lost("write")
+    for reader in readers:
+        reader.release("read")
+
+
 def writer_becomes_reader(scene):
     """The writer takes the read lock, too, and gives the write lock up: others may read."""
     one, other = scene.one(), scene.other()

@@ -3,6 +3,7 @@ do. What they are told is in docs/INTEROP.md."""
 
 import os
 import queue
+import signal
 import subprocess
 import threading
 import time
@@ -82,6 +83,11 @@ class Driver:
         for answers in list(self.owed.values()):
             while not answers.empty():
                 answers.get().come("no: the client has ended")
+
+    def stop(self):
+        """It stands still when this is over, until it is killed."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT)
 
     def kill(self):
         self.process.kill()

@@ -9,7 +9,9 @@ from masters import Masters
 
 LEASE_MS = 30000   # of a lock that nobody waits to run out
 WAKE_S = 5         # a waiter has it so soon after a release: far less than the lease
-WOKEN_S = 0.5      # and so soon if it is told: ours asks by itself a second after its last try
+POLL_S = 1         # one of ours that will be told asks by itself no sooner after its last try
+POLLS = 6          # tries of ours behind a stranger's lock, within
+POLLS_S = 4        # this: it would be two seconds at most, or six of a waiter that will be told
 LEFT_S = 8         # and so soon nothing is left on the masters
 WATCH_MS = 1500    # the lease of what is renewed
 
@@ -29,7 +31,8 @@ class Waiting:
 
     def __init__(self, side, kind, wait_ms):
         self.side, self.words = side, side.words(kind, wait_ms)
-        self.give_up = time.monotonic() + wait_ms / 1000
+        self.asked = time.monotonic()
+        self.give_up = self.asked + wait_ms / 1000
         self.answer = side.send(*self.words)
 
     def done(self):
@@ -49,15 +52,28 @@ class Waiting:
 
     def woken(self, since, by):
         """It was got soon after `since`; where both are told of releases: because `by` told it.
+        Redisson's would sleep until the lease is over. Ours would ask by itself, but not yet: no
+        other reason is left where all that it did took less than that pause.
         (Redisson misses a writer's message between a refusal and its sleep.)"""
         told = self.side.client.threads and by.client.threads
         try:
-            took = self.got(WAKE_S) - since
+            at = self.got(self.side.scene.lease_ms / 2000 if told else WAKE_S)
         except Broken as broken:
             raise (Late if told else Broken)(str(broken)) from broken
-        if told and took > WOKEN_S:
-            raise Late(f"{self.side} had it {took:.3f} s after {by} released it")
-        return took
+        if told and self.side.client.name == "ours" and at - self.asked >= POLL_S:
+            raise Late(f"{self.side} had it {at - since:.3f} s after {by} released it, and "
+                       f"{at - self.asked:.3f} s after it asked: it may have asked again")
+        return at - since
+
+    def polls(self):
+        """The holder will tell it nothing, and so it asks again and again."""
+        masters = self.side.scene.masters
+        tries = masters.writes()
+        try:
+            await_true(f"{self.side} tries {POLLS} times",
+                       lambda: masters.writes() - tries >= POLLS, POLLS_S)
+        except Broken as broken:
+            raise Late(str(broken)) from broken
 
     def not_got(self, within):
         text = self.answer.wait(within)
@@ -192,6 +208,13 @@ class Scene:
     def beside(self, prefix):
         """Redisson's key of that prefix: what has braces in its name gets no others."""
         return f"{prefix}:{self.key}" if "{" in self.key else f"{prefix}:{{{self.key}}}"
+
+    def outlasts(self, lease_ms):
+        """No inner hold of that lease has made the lock's shorter."""
+        for master in self.masters.all:
+            left_ms = master.ask("PTTL", self.key)
+            if left_ms <= lease_ms:
+                raise Broken(f"{self.key} has {left_ms} ms left, of {self.lease_ms}")
 
     def check_leases(self):
         """No lock, and no reader's lease, outlasts what was asked for."""

@@ -29,7 +29,7 @@ from clients import Broken, Late, clients, servers
 from masters import server_program
 from scene import Scene, Stage
 
-TRIES = 3  # of a case in which a waiter was late
+TRIES = 5  # of a case in which a waiter was late
 THIRDS = (1, 2, 3)
 
 
@@ -58,8 +58,9 @@ EVERY = [
 ]
 KINDS = [cases_kinds.other_kinds_are_refused]
 BRACED = [braced(cases_every.held_is_refused), braced(cases_every.release_wakes)]
-NESTED = [cases_every.nested_is_counted]
+NESTED = [cases_every.nested_is_counted, cases_every.inner_lease_shortens_nothing]
 OWNER = [cases_several.two_are_one_owner]
+RESERVED = [cases_every.reservation_is_short]
 SEVERAL = [cases_several.one_of_them_is_enough]
 MULTI = [cases_several.multilock_is_its_locks]
 UNFORCED = [case for case in EVERY if case is not cases_every.force_frees]
@@ -77,6 +78,7 @@ SHARED = [
     cases_shared.writer_excludes,
     cases_shared.readers_are_woken,
     cases_shared.writer_is_woken,
+    cases_shared.force_wakes_all_readers,
     cases_shared.writer_becomes_reader,
     cases_shared.readers_hear_of_that,
     cases_shared.writer_reads_for_itself_alone,
@@ -103,8 +105,8 @@ QUARANTINE = [
 ]
 CROWD = [cases_crowd.no_update_is_lost]
 CASES = {
-    "plain": EVERY + KINDS + BRACED + CROWD,
-    "plain on 3": EVERY + QUARANTINE + CROWD,
+    "plain": EVERY + KINDS + BRACED + RESERVED + CROWD,
+    "plain on 3": EVERY + RESERVED + QUARANTINE + CROWD,
     "several": UNFORCED + SEVERAL + CROWD,
     "several on 3": UNFORCED + SEVERAL + CROWD,
     "reentrant": EVERY + KINDS + BRACED + NESTED + OWNER + MULTI + CROWD,
@@ -134,7 +136,7 @@ LAPSES = [
     cases_fair.head_has_it_when_the_lease_runs_out,
 ]
 CROWDS = CROWD + [cases_crowd.readers_see_no_write]
-ONCE = CROWDS + MULTI + OWNER + TWINS + KINDS  # they have both orders in them
+ONCE = CROWDS + MULTI + OWNER + TWINS + KINDS + RESERVED  # they have both orders in them
 
 
 def impossible(kind, case, one, other):
@@ -145,6 +147,8 @@ def impossible(kind, case, one, other):
         return "its extension may take the key again on a master that lost it"
     if case in (cases_every.renewal_is_seen, cases_every.gone_is_not_revived) and not (one.renews or one.extends):
         return f"{one.name} can't extend a lock"
+    if case is cases_every.inner_lease_shortens_nothing and one.name != "ours":
+        return f"an inner lease of {one.name} is the lock's"
     if case is cases_every.force_frees and (
             not other.threads or (kind == "reentrant on 3" and other.name != "ours")):
         return f"{other.name} takes nothing of this kind away by force"
