@@ -10,9 +10,9 @@
  *   - Outputs come last, are named ret_*, and are written on success only. Error and report
  *     structs explain failures, so they are always written.
  *   - Durations are int64_t milliseconds. No wall-clock time appears anywhere.
- *   - Structs that the caller provides start with their own size; use the _INIT macros. They
- *     grow at their end: a program that was built with an older redlock.h runs with a newer
- *     library of the same soname. A program that was built with a newer redlock.h runs
+ *   - Structs that the caller provides start with their own size; use the _INIT macros. These
+ *     structs grow at their end: a program that was built with an older redlock.h runs with a
+ *     newer library of the same soname. A program that was built with a newer redlock.h runs
  *     with an older library too. If it sets a member that this library does not know, it gets
  *     EINVAL, and the log says so. Members that such a library can't fill in are 0.
  *   - Output structs have counts and sums. The details go into arrays that the caller provides,
@@ -21,7 +21,7 @@
  *   - Destructors take NULL.
  *   - Every call may be made from any thread unless its comment says otherwise. Calls
  *     restart on EINTR and are no cancellation points.
- *   - A call that can wait for the network says "Blocks". It fails with REDLOCK_EDEADLK
+ *   - A call that can wait for the network says "Blocks". Such a call fails with REDLOCK_EDEADLK
  *     inside a callback and on the thread that drives the client with redlock_process().
  *   - In a fork()ed child every call on an inherited client fails with REDLOCK_EFORK, and
  *     validity is 0. redlock_close() frees the memory and sends nothing. Open anew there.

@@ -4,8 +4,9 @@
  *
  * Its phases are drawn in docs/ARCHITECTURE.md.
  *
- * A try that was refused joins the name's wait queue (wait_queue.h). Its next round enters it
- * into the queues of the nodes. Then it sleeps until a majority of them reports the release.
+ * A try that was refused joins the name's wait queue (wait_queue.h). The next round enters the
+ * try into the queues of the nodes. The try then sleeps until a majority of them reports the
+ * release.
  */
 #ifndef RL_ACQUIRE_H
 #define RL_ACQUIRE_H

@@ -1,6 +1,6 @@
-/* client_name.h - a client's name: its client-name, or "HOST:PID". Its tokens end in this name.
- * Each of its connections is named RL_CONNECTION_PREFIX, the name, a colon, the mark of its
- * node list (config/list_mark.h), a colon and its uuid.
+/* client_name.h - a client's name: its client-name, or "HOST:PID". The client's tokens end in
+ * this name. A connection's name is RL_CONNECTION_PREFIX, the client's name, a colon, the mark
+ * of the node list (config/list_mark.h), a colon and the client's uuid.
  */
 #ifndef RL_CLIENT_NAME_H
 #define RL_CLIENT_NAME_H

@@ -2,9 +2,9 @@
  * is suspended, as the masters' clocks do.
  *
  * The kernel's clock does not go back by itself. The clock may go back if a virtual machine is
- * moved, a process is restored from a checkpoint, or a hypervisor is at fault. So a client has
- * a clock of its own. Its time goes on from the latest value returned, so that waits and
- * deadlines of calls still end. The time that has passed meanwhile is unknown, so no earlier
+ * moved, a process is restored from a checkpoint, or a hypervisor is at fault. So a client has a
+ * clock of its own, whose time goes on from the latest value returned. Waits and deadlines of
+ * calls therefore still end. The time that has passed meanwhile is unknown, so no earlier
  * measurement may be trusted: a step back begins a new epoch.
  *
  * The kernel's clock may also stand still, as in a virtual machine that is stopped, until

@@ -1,6 +1,6 @@
 /* fork_check.h - was this object made in this process, or did fork() copy it into a child? If
- * possible, a page of memory answers that the kernel wipes in children. getpid() would be a
- * system call, and users call redlock_validity_ms() before every effect. */
+ * possible, the answer is in a page of memory that the kernel wipes in children. getpid() would
+ * cost a system call at each redlock_validity_ms(), which users call before every effect. */
 #ifndef RL_FORK_CHECK_H
 #define RL_FORK_CHECK_H
 

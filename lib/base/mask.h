@@ -1,7 +1,7 @@
 /* mask.h - blanks the secrets of one connection out of its server's texts. Core.
  *
- * Each text of a server must pass here before it is shown: a server without AUTH repeats its
- * arguments in the error. */
+ * Each text of a server must pass here before it is shown, because a server that knows no AUTH
+ * repeats the arguments in its error. */
 #ifndef RL_MASK_H
 #define RL_MASK_H
 

@@ -1,5 +1,6 @@
-/* openssl_gate.h - exit() tears OpenSSL down while our threads go on. Whoever calls OpenSSL does
- * so between these two. The end waits for those that are inside, and lets nobody in again. */
+/* openssl_gate.h - exit() tears OpenSSL down while our threads go on. A thread calls OpenSSL
+ * only between rl_openssl_enter() and rl_openssl_leave(). At exit, the library waits for the
+ * threads inside, and lets nobody in again. */
 #ifndef RL_OPENSSL_GATE_H
 #define RL_OPENSSL_GATE_H
 

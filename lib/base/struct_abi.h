@@ -1,6 +1,6 @@
 /* struct_abi.h - structs of an application that was compiled against another version of
- * redlock.h. Such structs begin with their size, and grow at their end only: both sides know
- * the same members up to the shorter one's end. Core. */
+ * redlock.h. These structs begin with their size, and grow at their end only. So both sides know
+ * the same members up to the end of the shorter struct. Core. */
 #ifndef RL_STRUCT_ABI_H
 #define RL_STRUCT_ABI_H
 

@@ -1,28 +1,29 @@
 /* certify.h - with `fencing strict`: may a master's fencing counters be trusted, and how does
  * one that lost them get trusted again? Core: pure.
  *
- * A master shows by a fencing certificate that it has its counters
- * (kinds/fence/fence_join.lua). One that lost them has a loss instead, with an id of its own.
- * The clients certify it:
+ * A master shows by a fencing certificate that it has its counters (kinds/fence/fence_join.lua).
+ * A master that lost its counters has a loss instead, with an id of its own. The clients certify
+ * such a master:
  *
  *   1. The clients read the greatest tokens of a quorum of the others, all certified, for
  *      that loss.
  *   2. The clients tell the greatest of these to the master: its next tokens are above that.
  *
- * Each hold whose token was told has a master besides the lost one in that quorum. Either that
- * one had the token when it was read, so the new tokens are above it. Or it took part later.
- * Then its request shows an id that is younger than the loss, and so the hold began after it.
- * The ids are compared by the masters. So a round may use those alone that were known when it
- * began. No clock appears in this.
+ * Each hold whose token was told has a master of that quorum that is not the lost one. If that
+ * master had the token when it was read, the new tokens are above the token. If that master took
+ * part later, the hold's request shows an id that is younger than the loss, so the hold began
+ * after the loss. The masters compare the ids. So a round may use only the ids that were known
+ * when it began. No clock appears in this argument.
  *
- * That rests on a quorum of masters, and not of answers. So each node is read once for a loss,
- * although other clients' readings give it other ids meanwhile. What it told first is enough:
- * whatever it took later shows a younger id. One that is asked under two names counts once. The
- * caller leaves out what may be the same server as another; besides, each id counts once.
+ * The argument needs a quorum of masters, and not of answers. So the clients read each node once
+ * for a loss, although readings of other clients give it other ids meanwhile. The first reading
+ * is enough, because any token that the node took later shows a younger id. A master that is
+ * asked under two names counts once. The caller leaves out a node that may be the same server as
+ * another. Besides, each id counts once.
  *
- * A number of one master's must not bring the others' to their end. So a quorum counts only if
- * its greatest number is not too far above its least one (rl_fence_most). The scripts do the same
- * with counters and tokens.
+ * One master's high number must not use up the numbers of the other masters. So a quorum counts
+ * only if its greatest number is not too far above its least one (rl_fence_most). The scripts do
+ * the same with counters and tokens.
  */
 #ifndef RL_CERTIFY_H
 #define RL_CERTIFY_H

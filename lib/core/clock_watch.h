@@ -6,16 +6,16 @@
  *
  * A reply tells the master's time at some moment between the request and the reply. So a reply
  * gives an interval for how far that clock is ahead of ours. The clocks may run apart by
- * drift-factor, so an earlier interval is widened by that for the time since. What both have
- * in common is kept: a clock that runs only little too fast is found out in the end. If they
- * have nothing in common, the clock was set, or runs beyond the drift.
+ * drift-factor, so the kept interval is widened by the drift of the time since. The watch keeps
+ * what both intervals have in common, and so finds even a clock that runs only little too fast.
+ * If the intervals have nothing in common, the clock was set, or runs beyond the drift.
  *
  *    ahead by   |--- kept, widened ---|
  *                       |---- told ----|             FINE: the common part is kept
  *                                         |- told -| STEPPED_FORWARD, and soon again: FAST
  *
- * It finds what has happened, and prevents nothing. A step that is smaller than what the clocks
- * may have run apart meanwhile is not seen.
+ * The watch finds what has happened, and prevents nothing. A step that is smaller than what the
+ * clocks may have run apart meanwhile is not seen.
  */
 #ifndef RL_CLOCK_WATCH_H
 #define RL_CLOCK_WATCH_H

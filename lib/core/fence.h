@@ -1,18 +1,19 @@
-/* fence.h - the fencing token of a hold: a number that a majority of the masters has. The
- * token is above those of all earlier holds of that lock. Core: pure.
+/* fence.h - the fencing token of a hold: a number that a majority of the masters has. The token
+ * is above the tokens of all earlier holds of that lock. Core: pure.
  *
  * Each master that grants the lock names a number above all that it has named or heard of. The
- * majority with the lowest numbers decides: the token is the greatest of them, and each of them
- * must have it. A master that is ahead of that majority does not count.
+ * majority with the lowest numbers decides: the token is the greatest of these numbers, and each
+ * master of that majority must have the token. A master that is ahead of the majority does not
+ * count.
  *
  *   numbers of the grants   7 7 7 . .     a majority has the token: 7
  *   numbers of the grants   7 9 7 . .     the token is 9; two masters must be told
  *   numbers of the grants   7 9 7 7 .     a fourth one grants meanwhile: the token is 7
  *
- * A later hold has a master in common with this one, on which its number is above this token.
- * So a majority must have the token before the user may see it. For the same reason a master
- * takes the token only while the lock's key is ours. A master that is ahead does not count,
- * because what it named may be above the token of another hold which is under way.
+ * A later hold has a master in common with this one, on which its number is above this token. So
+ * a majority must have the token before the user may see it. For the same reason a master takes
+ * the token only while the lock's key is ours. A master that is ahead does not count, because
+ * its number may be above the token of another hold that is under way.
  */
 #ifndef RL_FENCE_H
 #define RL_FENCE_H

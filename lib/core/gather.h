@@ -1,7 +1,7 @@
 /* gather.h - requests of several threads that leave together.
  *
- * Threads whose calls end together often call again at once. Then their requests wait for each
- * other, and the last one sends them all, in one write a node. The requests wait for
+ * Threads whose calls end together often call again at once. In such a case their requests wait
+ * for each other, and the last thread sends them all, in one write a node. The requests wait for
  * RL_GATHER_NS after the latest of them, and only where such groups usually came back in time. */
 #ifndef RL_GATHER_H
 #define RL_GATHER_H

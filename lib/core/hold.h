@@ -6,9 +6,10 @@
  * replies.
  *
  * Its states are drawn in docs/ARCHITECTURE.md. ENDING: a release goes to each node that may
- * have the key. The release goes behind the acquire, down every link that owes an answer;
- * again after a break. A hold is settled when no node can have the key any more. There is no
- * way back from ENDING: a token is requested once, and an expired lock must never be revived.
+ * have the key. The release goes behind the acquire, down every link that owes an answer, and
+ * once more after a link breaks. A hold is settled when no node can have the key any more. There
+ * is no way back from ENDING: a token is requested once, and an expired lock must never be
+ * revived.
  */
 #ifndef RL_HOLD_H
 #define RL_HOLD_H

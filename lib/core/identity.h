@@ -8,8 +8,8 @@
  *
  * A process that was a replica for a while has its master's keys instead of its own. Its
  * replication id shows that: it has changed, and there is a second one, the master's. The id
- * also changes when the first replica comes, or when the backlog for replicas is freed. Then
- * there is no second id, and nothing is lost.
+ * also changes when the first replica comes, or when the backlog for replicas is freed. In these
+ * cases there is no second id, and nothing is lost.
  */
 #ifndef RL_IDENTITY_H
 #define RL_IDENTITY_H

@@ -1,8 +1,8 @@
 /* outcome.h - what a call for a lock is told that ends without it. Core: pure.
  *
- * The end of a wait may cut a round short. Then a master that is silent has not failed: its
- * answer is *unknown*, neither a failure nor a refusal. Of the following, the first one that
- * can decides:
+ * The end of a wait may cut a round short. A master that is silent in such a round has not
+ * failed: its answer is *unknown*, neither a failure nor a refusal. The first of these that
+ * applies decides:
  *
  *   the last round    a majority granted, and too late             ENOQUORUM
  *                     failures that are certain leave no majority  ENOQUORUM

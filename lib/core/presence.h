@@ -5,8 +5,8 @@
  *                 '--------------'        '----'   '---'
  *   told          gone           back     (within a minute of each: not told)
  *
- * A short absence is not told. Going and coming back are each told once a minute; what is true
- * at the end of that minute is told then, if it is not what was told last.
+ * A short absence is not told. The user is told of going and of coming back once a minute each.
+ * At the end of that minute the user is told the true state, if that is not what was told last.
  */
 #ifndef RL_PRESENCE_H
 #define RL_PRESENCE_H

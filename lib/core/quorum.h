@@ -5,8 +5,8 @@
  *   yes             x x x              won: a majority of the configured N said yes
  *   no, failed            x x x        lost: even if the rest said yes it were too few
  *
- * Refusals and failures count together; an even split is a loss, never a wait. The earliest
- * vote that decides it decides it.
+ * Refusals and failures count together; an even split is a loss, never a wait. The earliest vote
+ * that can decide the round does so.
  */
 #ifndef RL_QUORUM_H
 #define RL_QUORUM_H

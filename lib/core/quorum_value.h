@@ -1,5 +1,5 @@
-/* quorum_value.h - the largest value that a majority of masters reaches. If three masters
- * report 2, 1 and 3 holds, that is 2. So a hold counts exactly if a majority has it. Core.
+/* quorum_value.h - the largest value that a majority of masters reaches. If three masters report
+ * 2, 1 and 3 holds, that is 2. A hold counts exactly if a majority has it. Core.
  */
 #ifndef RL_QUORUM_VALUE_H
 #define RL_QUORUM_VALUE_H

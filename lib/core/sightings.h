@@ -1,9 +1,9 @@
 /* sightings.h - do several servers answer at one address? Core: pure.
  *
  * Each server process has a run_id of its own, and answers no more when it has ended. So an
- * address may show one run_id after the other, as its server is restarted. But one that answers
- * again, after another one had, has lived all the time: there are two servers. A proxy or a name
- * leads to either, and each of them may grant what the other one has granted.
+ * address may show one run_id after the other, as its server is restarted. But a process that
+ * answers again, after another one had answered, has lived all the time: there are two servers.
+ * A proxy or a name leads to either server, and each may grant what the other has granted.
  */
 #ifndef RL_SIGHTINGS_H
 #define RL_SIGHTINGS_H

@@ -2,9 +2,9 @@
  * here alone, in one function, by all that is known of the master. Core: pure.
  *
  * A master that has forgotten a grant could grant the lock a second time. So a master that may
- * have forgotten any casts no vote for a whole window: then every lease that it may have granted
- * is over. The window is as long as the longest lease by the slowest clock. With max-ttl 30 s
- * and drift-factor 0.01 it is 30.3 s.
+ * have forgotten a grant casts no vote for a whole window, because after that every lease that
+ * it may have granted is over. The window is as long as the longest lease by the slowest clock.
+ * With max-ttl 30 s and drift-factor 0.01 it is 30.3 s.
  *
  * Each wait, and how it is rounded:
  *

@@ -5,8 +5,8 @@
  *   |-------------- validity --------------|--- drift ---|
  *   |------ shown to the user ----|-margin-|       (of a lock that is renewed or watched)
  *
- * Times are readings of one client's clock in ns. Across a step back of that clock they mean
- * nothing (base/clock.h). A deadline of 0 is none: the lock is not held.
+ * Times are readings of one client's clock in ns. Across a step back of that clock these times
+ * mean nothing (base/clock.h). A deadline of 0 is none: the lock is not held.
  */
 #ifndef RL_VALIDITY_H
 #define RL_VALIDITY_H

@@ -5,15 +5,15 @@
  * 1. On a master, the release script runs kinds/shared/wake_next.lua. The script takes the
  *    first waiter out of the master's queue, sends its name to its client, and reserves the
  *    lock for it. The kinds that broadcast send to all on the lock's channel.
- * 2. Here, rl_waking_message() notes the node. Then rl_pause_turn() decides: by a majority's
- *    word a round begins at once, by a minority's after a grace.
+ * 2. Here, rl_waking_message() notes the node. rl_pause_turn() then decides: after messages from
+ *    a majority a round begins at once, after messages from a minority it begins after a grace.
  * 3. On a master, that round's script (kinds/plain/plain_wait.lua) takes what is reserved, or
  *    puts the waiter into the queue again.
  *
- * Any message may get lost. So each pause has an end (rl_pause_end_ns()). The end is when the
- * holder's TTL runs out, when an unprompted try is due, or after a growing backoff for all
- * events without a message. The shell (api/acquire.c, engine/wait_signals.c) tells what
- * happens, and does what is decided here.
+ * Any message may get lost. So each pause has an end (rl_pause_end_ns()). The pause ends when
+ * the holder's TTL runs out, when an unprompted try is due, or after a growing backoff for
+ * events without a message. The shell (api/acquire.c, engine/wait_signals.c) tells what happens,
+ * and does what is decided here.
  */
 #ifndef RL_WAKING_H
 #define RL_WAKING_H

@@ -1,5 +1,5 @@
 /* account.h - what is known of a lease that is or was held: when a majority confirmed it last,
- * and what has gone wrong since. So a loss can be explained. The mutex must be held. */
+ * and what has gone wrong since. With it the library explains a loss. The mutex must be held. */
 #ifndef RL_ACCOUNT_H
 #define RL_ACCOUNT_H
 

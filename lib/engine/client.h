@@ -8,8 +8,8 @@
  *   lock        the user's lock: refers to the lease, and knows the deadline by itself
  *   callback    a report to the user that is still to be made (callbacks.h)
  *
- * Here are the structs alone, and how a public call enters a client. What each part does is in
- * its own header, and who uses it includes that.
+ * This header has the structs alone, and how a public call enters a client. What each part does
+ * is in its own header, which its users include.
  *
  * One mutex guards all of it. The mutex must not be held across a wait or a callback. The
  * first thread that waits becomes the leader: it runs the loop for all (leader.c, loop.c). If

@@ -1,4 +1,4 @@
-/* kick.h - what wakes the background thread or the user's event loop: a kick does so now, an
+/* kick.h - what wakes the background thread or the user's event loop: a kick wakes it now, an
  * alarm later. Mutex held. */
 #ifndef RL_KICK_H
 #define RL_KICK_H

@@ -1,5 +1,5 @@
-/* log.h - the user's log, and the last errors in it: what a call was refused for is kept for
- * its thread, because often nobody has set a log. */
+/* log.h - the user's log, and the last errors of a few threads. A thread's error text is kept,
+ * because often nobody has set a log. */
 #ifndef RL_LOG_H
 #define RL_LOG_H
 

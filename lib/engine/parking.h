@@ -1,6 +1,6 @@
 /* parking.h - where threads sleep while another one leads. Threads whose calls are done are
- * woken together: one system call for all that share a word, and they are 32. Then none of
- * them interrupts the thread that wakes the next. */
+ * woken together, by one system call for the 32 at most that share a word. So no woken thread
+ * interrupts the thread that wakes the next. */
 #ifndef RL_PARKING_H
 #define RL_PARKING_H
 

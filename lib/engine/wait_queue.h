@@ -2,8 +2,8 @@
  *
  * Only the first waiter asks the nodes. The nodes enter it into their own queues under the
  * number of the wait queue. So a process is one contender, however many of its threads wait.
- * Each kind of lock has wait queues of its own. If the nodes serve owners in turn, so has each
- * owner. The mutex must be held. */
+ * Each kind of lock has wait queues of its own. If the nodes serve owners in turn, each owner
+ * has a wait queue of its own. The mutex must be held. */
 #ifndef RL_WAIT_QUEUE_H
 #define RL_WAIT_QUEUE_H
 

@@ -1,5 +1,6 @@
 /* fencing.h - the key and the script by which a master proves that it has its fencing counters
- * (`fencing strict`). Both belong to the master, and to no lock: see core/certify.h. Core.
+ * (`fencing strict`). The key and the script belong to the master, and to no lock: see
+ * core/certify.h. Core.
  */
 #ifndef RL_KINDS_FENCING_H
 #define RL_KINDS_FENCING_H

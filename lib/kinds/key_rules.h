@@ -1,6 +1,6 @@
-/* key_rules.h - refuses names and owners whose keys would be those of another lock. Two locks
- * of different names must have no key in common, whatever their kinds and owners.
- * docs/DESIGN.md has the table of keys and the proof. Core. */
+/* key_rules.h - refuses names and owners whose keys would be another lock's keys. Two locks of
+ * different names must have no key in common, whatever their kinds and owners. docs/DESIGN.md
+ * has the table of keys and the proof. Core. */
 #ifndef RL_KEY_RULES_H
 #define RL_KEY_RULES_H
 

@@ -4,10 +4,10 @@
  * vote, both here.
  *
  * The plain kind is the published one: a string key, compared and deleted. A try that waits in
- * no queue and wants no report acquires it by the native pair. The pair is SET NX PX and GET
- * in one write, which cost the server a fifth of the script. Our random token, which GET
- * shows, proves the grant as a nonce would. All others use the script, which shows the
- * holder's TTL.
+ * no queue and wants no report acquires it by the native pair. The pair is SET NX PX and GET in
+ * one write, which cost the server a fifth of the script. Our random token, which GET shows,
+ * proves the grant as a nonce would. All other tries use the script, which shows the holder's
+ * TTL.
  */
 #ifndef RL_KIND_H
 #define RL_KIND_H

@@ -1,5 +1,6 @@
 /* lists.h - the key and the script by which clients tell each other, at a master, which node
- * list they have (config/list_mark.h). Both belong to the master, and to no lock. Core.
+ * list they have (config/list_mark.h). The key and the script belong to the master, and to no
+ * lock. Core.
  */
 #ifndef RL_KINDS_LISTS_H
 #define RL_KINDS_LISTS_H

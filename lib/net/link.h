@@ -9,12 +9,12 @@
  *     ^                        |             |              |          |
  *     +----- rl_link_close ----+--------- FAILED (text says why) ------+
  *
- * A link has one descriptor, and up to four while an address is silent: it tries that address
- * once more every 250 ms. The link registers its descriptors with the client's epoll set
- * itself (epoll data pointer = the `tag` given at init). While OPEN it watches for EPOLLIN
+ * A link has one descriptor, and up to four while an address is silent: the link tries that
+ * address once more every 250 ms. The link registers its descriptors with the client's epoll set
+ * itself (epoll data pointer = the `tag` given at init). While OPEN the link watches for EPOLLIN
  * always, and for EPOLLOUT while it is blocked. A link watches for EPOLLWRNORM while TLS holds
- * bytes that the socket does not show any more. So the owner must receive on any event but
- * EPOLLOUT.
+ * bytes that the socket does not show any more. For this reason the owner must receive on any
+ * event but EPOLLOUT.
  */
 #ifndef RL_LINK_H
 #define RL_LINK_H

@@ -1,8 +1,8 @@
 /* usual_reply.h - the replies that nearly all requests get, known byte for byte before they
- * come. To a native pair that is +OK and our token. To a script it is our nonce or token
- * alone, or our nonce and a grant that names a fencing token. Such a reply is compared where it
- * lies, and never parsed. All others, and any unusual byte, are for the reader (resp.h), which
- * would make the same of the usual ones. */
+ * come. A native pair's usual reply is +OK and our token. A script's usual reply is our nonce or
+ * token alone, or our nonce and a grant that names a fencing token. Usual replies are compared
+ * where they lie, and never parsed. All other replies, and any unusual byte, are for the reader
+ * (resp.h), which would read the usual ones in the same way. */
 #ifndef RL_USUAL_REPLY_H
 #define RL_USUAL_REPLY_H
 

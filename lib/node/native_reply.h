@@ -1,5 +1,5 @@
-/* native_reply.h - the two replies of a native pair, SET NX PX and GET, become one vote.
- * Neither has a nonce: only +OK together with our own random token is a grant. Pure. */
+/* native_reply.h - the two replies of a native pair, SET NX PX and GET, become one vote. Neither
+ * reply has a nonce: only +OK together with our own random token is a grant. Pure. */
 #ifndef RL_NATIVE_REPLY_H
 #define RL_NATIVE_REPLY_H
 

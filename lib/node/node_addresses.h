@@ -1,9 +1,9 @@
 /* node_addresses.h - a name with several addresses of one family: does one server answer at all
- * of them? Clients behind a partition would reach different ones of two servers, and each would
- * grant what the other one has granted. So the node votes only if each of these addresses was
- * asked and has shown the process that it is connected to. One that can't be asked may lead to
- * anybody. One address of IPv4 and one of IPv6 are not compared: many clients have only one of
- * both. */
+ * of them? With two servers, clients behind a partition would reach different ones, and each
+ * server would grant what the other has granted. So the node votes only if each of these
+ * addresses was asked and has shown the process that the node is connected to. An address that
+ * can't be asked may lead to anybody. One address of IPv4 and one of IPv6 are not compared: many
+ * clients have only one of both. */
 #ifndef RL_NODE_ADDRESSES_H
 #define RL_NODE_ADDRESSES_H
 

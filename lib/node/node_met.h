@@ -1,5 +1,5 @@
 /* node_met.h - which process answers at a node's address, by all connections to it. Where two
- * servers do, the node has no vote: its connections may lead to either. */
+ * servers answer, the node has no vote, because its connections may lead to either. */
 #ifndef RL_NODE_MET_H
 #define RL_NODE_MET_H
 

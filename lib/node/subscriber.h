@@ -9,7 +9,8 @@
  * subscription is possible.
  *
  * Messages are only hints: they can get lost, be late, or be forged by any user with the right
- * to publish. So a waiter asks again from time to time, and no message counts as a vote.
+ * to publish. Because of this a waiter asks again from time to time, and no message counts as a
+ * vote.
  *
  * The client's channel is "redlock:wake:<uuid>"; the release script publishes "<uuid>:<seq>" of
  * the waiter to wake. A silent connection gets a PING, because a half-open one looks like one
