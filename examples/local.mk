@@ -25,3 +25,14 @@ noinst_PROGRAMS += %D%/libevent
 %C%_libevent_CFLAGS = $(AM_CFLAGS) $(LIBEVENT_CFLAGS)
 %C%_libevent_LDADD = libredlock.la $(LIBEVENT_LIBS)
 endif
+EXTRA_DIST += %D%/asio.cc
+if HAVE_ASIO
+noinst_SCRIPTS = %D%/asio
+CLEANFILES += %D%/asio %D%/asio.o
+%D%/asio.o: %D%/asio.cc include/redlock.h include/redlock.hpp
+	$(AM_V_GEN)$(MKDIR_P) %D% && $(CXX) -std=c++20 -Wall -Wextra $(CPPFLAGS) $(SANITIZE_CFLAGS) \
+	  $(CXXFLAGS) -pthread -I$(top_srcdir)/include -c -o $@ $(srcdir)/%D%/asio.cc
+%D%/asio: %D%/asio.o libredlock.la
+	$(AM_V_GEN)$(LIBTOOL) --silent --tag=CC --mode=link $(CXX) $(SANITIZE_CFLAGS) $(CXXFLAGS) \
+	  $(LDFLAGS) -pthread -o $@ %D%/asio.o libredlock.la
+endif

@@ -217,7 +217,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_cli_nested %D%/programs/test_cli_nodes %D%/programs/test_cli_rights %D%/programs/test_cli_status \
 	%D%/programs/test_cli_lies %D%/kinds/test_rights_named \
 	%D%/programs/test_cli_replay %D%/programs/test_cli_service \
-	%D%/programs/test_example_fenced_store \
+	%D%/programs/test_example_asio %D%/programs/test_example_fenced_store \
 	%D%/programs/test_example_libevent %D%/programs/test_example_libuv \
 	%D%/programs/test_example_poll %D%/programs/test_run %D%/programs/test_run_clock \
 	%D%/programs/test_run_guard %D%/programs/test_run_hold %D%/programs/test_run_kinds \
@@ -281,6 +281,9 @@ status_facts = tools/redlock/status_facts.c tools/redlock/status_facts.h
 %C%_programs_test_cli_assume_SOURCES = %D%/programs/test_cli_assume.c $(status_facts)
 %C%_programs_test_example_poll_SOURCES = %D%/programs/example_loop.c
 %C%_programs_test_example_poll_CPPFLAGS = $(AM_CPPFLAGS) -DEXAMPLE='"poll"' -DFOUND='"yes"'
+%C%_programs_test_example_asio_SOURCES = %D%/programs/example_loop.c
+%C%_programs_test_example_asio_CPPFLAGS = $(AM_CPPFLAGS) -DEXAMPLE='"asio"' \
+	-DFOUND='"$(have_asio)"'
 %C%_programs_test_example_libuv_SOURCES = %D%/programs/example_loop.c
 %C%_programs_test_example_libuv_CPPFLAGS = $(AM_CPPFLAGS) -DEXAMPLE='"libuv"' \
 	-DFOUND='"$(have_libuv)"'

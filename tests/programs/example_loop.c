@@ -1,5 +1,5 @@
-/* example_loop.c - an example that has the library in an event loop (EXAMPLE: poll, libuv or
- * libevent), on real masters: it renews its lock, waits its turn, and ends cleanly when it is
+/* example_loop.c - an example that has the library in an event loop (EXAMPLE: poll, libuv,
+ * libevent or asio), on real masters: it renews its lock, waits its turn, and ends cleanly when it is
  * done, told to end, or lost the lock. FOUND is "no" where configure found no such library. */
 #include "config_auto.h"
 
@@ -208,8 +208,8 @@ CASE(example, .timeout_s = 60, .set_up = set_up)
 int main(void)
 {
     if (strcmp(FOUND, "no") == 0) {
-        puts("configure found no " EXAMPLE ": examples/" EXAMPLE
-             ".c is not built, and not tested");
+        puts("configure found no " EXAMPLE " that can be used: the example is not built, and "
+             "not tested");
         return 77; /* skipped, to automake */
     }
     return suite_main();

@@ -146,9 +146,9 @@ check 'that of the guide compiles' compile minimal "$work/minimal.c"
 block C "$guide" >"$work/readme_parts.c"
 cp "$srcdir/tests/programs/example_readme.c" "$work/parts.c"
 check 'the other examples of the guide compile' compile parts "$work/parts.c"
-compile_cxx() {
+compile_cxx() { # SOURCE STANDARD
     # shellcheck disable=SC2046,SC2086 # words are wanted
-    c++ -std=c++17 -Wall -Wextra -Werror $instrument -c -o "$work/guide.o" "$work/guide.cc" \
+    c++ -std=$2 -Wall -Wextra -Werror $instrument -c -o "$work/cxx.o" "$1" \
         $(pkg-config --cflags redlock) >"$work/out" 2>&1
 }
 block cpp "$guide" >"$work/guide.cc"
@@ -161,7 +161,9 @@ int main()
     return work_on(client, "orders:42");
 }
 END
-! command -v c++ >/dev/null || check 'and it compiles' compile_cxx
+! command -v c++ >/dev/null || check 'and it compiles' compile_cxx "$work/guide.cc" c++17
+! grep -qx 'have_asio = yes' "${builddir:-.}/Makefile" ||
+    check 'the loop of Asio compiles' compile_cxx "$srcdir/examples/asio.cc" c++20
 check 'the store that fences compiles' compile fenced_store "$srcdir/examples/fenced_store.c"
 check 'the service compiles' compile locksmith "$srcdir/examples/locksmith.c"
 check 'the loop around poll() compiles' compile poll "$srcdir/examples/poll.c"

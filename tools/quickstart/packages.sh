@@ -45,6 +45,7 @@ find_missing() { # demo|check
     need libuv1-dev pkg-config --exists libuv
     need libevent-dev pkg-config --exists 'libevent >= 2'
     need g++ command -v g++
+    need libasio-dev sh -c 'echo "#include <asio.hpp>" | g++ -E -x c++ -'
     need clang command -v clang
     need valgrind valgrind --version
     need shellcheck command -v shellcheck
