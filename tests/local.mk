@@ -188,7 +188,8 @@ check_tests = %D%/core/test_refusal \
 	%D%/locks/reentrant/test_scripts_reentrant %D%/locks/reentrant/test_wait_channel \
 	%D%/locks/reentrant/test_wait_channel_who %D%/locks/several/test_many \
 	%D%/locks/several/test_scripts_several %D%/locks/several/test_several \
-	%D%/locks/several/test_several_wait %D%/net/test_link %D%/net/test_link_alloc \
+	%D%/locks/several/test_several_wait %D%/net/test_fence_certificate \
+	%D%/net/test_link %D%/net/test_link_alloc \
 	%D%/net/test_link_connect %D%/net/test_link_life %D%/net/test_link_names \
 	%D%/net/test_link_tls %D%/net/test_link_unix %D%/net/test_mask_real %D%/net/test_resolve \
 	%D%/net/test_resp %D%/net/test_resp_writer %D%/net/test_tls %D%/net/test_tls_context \

@@ -155,6 +155,19 @@ TEST(read, nothing_else_is_read)
     }
 }
 
+/* A server may call its data what it likes: what has room is kept. */
+TEST(read, type_of_data_is_cut)
+{
+    struct rl_view view;
+    char text[400] = "data 0 0 0\n";
+    size_t len = strlen(text);
+    memset(text + len, 'x', 300);
+    text[len + 300] = '\n';
+    ck_assert(reads(text, len + 301, 9, &view));
+    ck_assert_uint_eq(strlen(view.told.data), sizeof(view.told.data) - 1);
+    ck_assert_uint_eq(view.shown.count, 0);
+}
+
 /* Every text that is cut short is refused, and so is one with more holders than are told. */
 TEST(read, truncated_text_is_refused)
 {
