@@ -1,5 +1,5 @@
-/* hash.h - a hash table whose entries are inside its items: it grows with them, and knows them
- * by the hash alone (rl_hash_of()). All zero: it is empty. */
+/* hash.h - a hash table whose entries are inside its items: the table grows with them, and knows
+ * them by the hash alone (rl_hash_of()). A table of zero bytes is empty. */
 #ifndef RL_HASH_H
 #define RL_HASH_H
 

@@ -1,5 +1,5 @@
-/* list.h - a doubly linked list whose entries are inside its items. All zero: a list that is
- * empty, an entry that is in none. Core. */
+/* list.h - a doubly linked list whose entries are inside its items. A list of zero bytes is
+ * empty, and an entry of zero bytes is in no list. Core. */
 #ifndef RL_LIST_H
 #define RL_LIST_H
 

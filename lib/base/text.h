@@ -1,4 +1,4 @@
-/* text.h - letters, digits, lines and hashes of bytes. Core. */
+/* text.h - small helpers for text: letters, digits, lines, and hashes of bytes. Core. */
 #ifndef RL_TEXT_H
 #define RL_TEXT_H
 

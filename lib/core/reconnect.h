@@ -1,8 +1,8 @@
 /* reconnect.h - when to reconnect after a failed connect or a lost connection. Core.
  *
  * A refusal that passes by itself is tried again soon. A refusal that lasts until a person mends
- * it (refusal.h) is tried seldom, because a client that can do without the server must not load
- * it, or fill its logs. */
+ * it (refusal.h) is tried seldom, because such tries must not load the server or fill its logs.
+ * */
 #ifndef RL_RECONNECT_H
 #define RL_RECONNECT_H
 

@@ -2,25 +2,25 @@
  * here alone, in one function, by all that is known of the master. Core: pure.
  *
  * A master that has forgotten a grant could grant the lock a second time. So a master that may
- * have forgotten a grant casts no vote for a whole window, because after that every lease that
- * it may have granted is over. The window is as long as the longest lease by the slowest clock.
+ * have forgotten a grant casts no vote for a whole window. After that window every lease that it
+ * may have granted is over. The window is as long as the longest lease by the slowest clock.
  * With max-ttl 30 s and drift-factor 0.01 it is 30.3 s.
  *
  * Each wait, and how it is rounded:
  *
  *   window       max-ttl * (1 + drift-factor), rounded up to the next nanosecond.
  *   restarted    By uptime: max-ttl and its drift in whole seconds, rounded up, and one second
- *                more, since INFO may tell up to one too many. That is 32 s with the values
- *                above. Or until this client has known the process (run_id) for the window, to
- *                the nanosecond: whichever comes first. (RL_WAIT_UPTIME)
+ *                more, because INFO may tell up to one second too many. The sum is 32 s with the
+ *                values above. Or until this client has known the process (run_id) for the
+ *                window, to the nanosecond: whichever comes first. (RL_WAIT_UPTIME)
  *   no uptime    Until this client has known the process for the window, to the nanosecond.
  *                (RL_WAIT_SEEN, as the next one)
  *   replaced     A replica, or a server that loads other keys, or another server that may have
  *                run beside the former one: the window since this client last saw that, to the
  *                nanosecond. An uptime proves nothing then, so the longer wait counts.
  *   quarantined  With markers, instead of `restarted`: the window in whole milliseconds, rounded
- *                up, from when the first client saw that keys are lost. It ends by the server's
- *                clock and by our own, whichever is later. (RL_WAIT_QUARANTINE)
+ *                up, from when the first client saw that keys are lost. This wait ends by the
+ *                server's clock and by our own, whichever is later. (RL_WAIT_QUARANTINE)
  *   two servers  The window since both answered at this address, to the nanosecond. To see the
  *                end, a new connection is made each sixteenth of the window, or each second.
  *
