@@ -262,15 +262,12 @@ TEST(threads, long_wait_delays_nobody)
     close_all();
 }
 
-/* Whoever leads the loop leaves: those who sleep must not sleep on. */
-TEST(threads, every_wait_ends_in_its_own_time)
+/* By how much they ended too late, at most. */
+static int64_t end_waits(void)
 {
     static const int64_t waits[THREADS] = {100, 900, 200, 800, 300, 700, 400, 500};
     struct waiter waiters[THREADS];
-    open_clients(3, NULL);
-    redlock_lock *held = client_take(two, "held");
-    /* Connecting is not part of a wait. */
-    ck_assert(wait_until(client_ready(one) == 3, 10000));
+    int64_t late = 0;
     for (int i = 0; i < THREADS; i++) {
         waiters[i] = (struct waiter){.wait_ms = waits[i]};
         ck_assert_int_eq(pthread_create(&waiters[i].thread, NULL, wait_for_it, &waiters[i]), 0);
@@ -280,10 +277,23 @@ TEST(threads, every_wait_ends_in_its_own_time)
         /* The last round has what is left, and the masters may be too slow for that. */
         ck_assert(waiters[i].code == REDLOCK_EHELD || waiters[i].code == REDLOCK_EUNDECIDED ||
                   waiters[i].code == REDLOCK_ENOQUORUM);
-        ck_assert_msg(waiters[i].took_ms >= waits[i] - 100 &&
-                          waiters[i].took_ms < waits[i] + 700,
-                      "%d of %d ms", (int)waiters[i].took_ms, (int)waits[i]);
+        ck_assert_int_ge(waiters[i].took_ms, waits[i] - 100);
+        late = waiters[i].took_ms - waits[i] > late ? waiters[i].took_ms - waits[i] : late;
     }
+    return late;
+}
+
+/* Whoever leads the loop leaves: those who sleep must not sleep on, for up to 800 ms. To the
+ * millisecond this is waits-of-one-client, a story of the simulator. */
+TEST(threads, every_wait_ends_in_its_own_time)
+{
+    int64_t late = 0;
+    open_clients(3, NULL);
+    redlock_lock *held = client_take(two, "held");
+    /* Connecting is not part of a wait. */
+    ck_assert(wait_until(client_ready(one) == 3, 10000));
+    ck_assert_msg(met_unless_stalled((late = end_waits()) < 90, STALL_MS, 3), "%d ms late",
+                  (int)late);
     ck_assert_int_eq(redlock_release(held), 0);
     close_all();
 }

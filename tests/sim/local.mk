@@ -87,7 +87,7 @@ EXTRA_PROGRAMS += %D%/sim
 	%D%/sim_named_absent.c %D%/sim_named_fence.c %D%/sim_named_follow.c %D%/sim_named_marker.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
 	%D%/sim_named_nested.c %D%/sim_named_rw.c %D%/sim_named_several.c \
 	%D%/sim_named_shared.c %D%/sim_named_take.c %D%/sim_named_undo.c \
-	%D%/sim_named_wait.c %D%/sim_named_watch.c %D%/sim_named_members.c %D%/sim_named_back.c %D%/sim_named_two.c %D%/sim_small.c %D%/sim_small.h \
+	%D%/sim_named_wait.c %D%/sim_named_watch.c %D%/sim_named_members.c %D%/sim_named_back.c %D%/sim_named_line.c %D%/sim_named_two.c %D%/sim_small.c %D%/sim_small.h \
 	%D%/sim_small_parts.h %D%/sim_small_replies.c %D%/sim_small_stops.c %D%/sim_supervise.c \
 	%D%/sim_work.c %D%/sim_world.c %D%/sim_world.h
 %C%_sim_LDFLAGS = $(SIM_WRAPS)

@@ -126,45 +126,6 @@ TEST(contend, process_is_one_contender)
     close_masters();
 }
 
-static int by_size(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* Nobody may listen: who waits for another process asks after 250 ms at most, and would sleep
- * for 73 ms more in the median. What its own client does it is told at once. */
-TEST(contend, hand_off_within_client_needs_no_message)
-{
-    enum { RUNS = 7 };
-    int64_t took[RUNS];
-    struct waiter waiter;
-    open_masters(3);
-    for (unsigned i = 0; i < 3; i++)
-        master_do(masters, i, "ACL", "SETUSER", "default", "resetchannels", NULL);
-    redlock *one = client_open(file);
-    ck_assert(wait_until(client_ready(one) == 3, 10000));
-    for (int i = 0; i < RUNS; i++) {
-        redlock_lock *held = take_everywhere(masters, one, "name");
-        uint64_t rounds = client_stats(one).rounds;
-        waiter_start(&waiter, one, "name", 60000);
-        /* Its pauses have grown; and when the status is told, the round is over: who is in one
-         * is not told. */
-        ck_assert(wait_until(client_stats(one).rounds >= rounds + 7, 10000));
-        ck_assert_uint_eq(client_ready(one), 3);
-        int64_t begun = now_ms();
-        ck_assert_int_eq(redlock_release(held), 0);
-        ck_assert(waiter_is_back(&waiter, 5000));
-        took[i] = waiter.back_ms - begun;
-        waiter_expect_lock(&waiter, 0);
-    }
-    qsort(took, RUNS, sizeof(took[0]), by_size);
-    ck_assert_msg(took[RUNS / 2] < 20, "%d ms in the median", (int)took[RUNS / 2]);
-    ck_assert_uint_eq(client_stats(one).wakes, 0);
-    redlock_close(one);
-    close_masters();
-}
-
 /* ---- crowds ----------------------------------------------------------------------------- */
 
 enum { LOG_MAX = 4096, PEOPLE_MAX = 512 };

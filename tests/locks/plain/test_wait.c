@@ -299,37 +299,4 @@ TEST(wait, wait_is_never_overrun, .rows = 4)
     ck_assert_int_eq(redlock_release(held), 0);
 }
 
-/* It has waited in vain. */
-static void expect_refused(struct waiter *refused)
-{
-    ck_assert(waiter_is_back(refused, 5000));
-    pthread_join(refused->thread, NULL);
-    ck_assert_msg(refused->code == REDLOCK_EHELD || refused->code == REDLOCK_EUNDECIDED, "%s",
-                  redlock_err_name(refused->code));
-}
-
-/* The second in line waits in vain for 400 ms: how long it does. */
-static int64_t wait_behind(void)
-{
-    static struct waiter behind;
-    waiter_start(&waiter, two, "name", 300);
-    waiter_start(&behind, two, "name", 400);
-    expect_refused(&waiter);
-    expect_refused(&behind);
-    int64_t took = behind.back_ms - behind.begun_ms;
-    ck_assert_int_ge(took, 390);
-    return took;
-}
-
-/* It has the time it asked for, and no more when it becomes the first. */
-TEST(wait, wait_in_line_is_never_overrun)
-{
-    int64_t took = 0;
-    OPEN_MASTERS(3);
-    redlock_lock *held = take_everywhere(masters, one, "name");
-    bool in_time = met_unless_stalled((took = wait_behind()) <= 440, REST_MS, TRIES);
-    ck_assert_msg(in_time, "%d of 400 ms", (int)took);
-    ck_assert_int_eq(redlock_release(held), 0);
-}
-
 CASE(wait, .timeout_s = 60)
