@@ -162,6 +162,14 @@ int main()
 }
 END
 ! command -v c++ >/dev/null || check 'and it compiles' compile_cxx "$work/guide.cc" c++17
+{
+    printf '#include <iostream>\n#include <redlock.hpp>\nint main()\n{\n'
+    block cpp "$srcdir/README.md"
+    echo '}'
+} >"$work/readme.cc"
+check 'README.md shows C++ in three lines' [ "$(block cpp "$srcdir/README.md" | wc -l)" -eq 3 ]
+! command -v c++ >/dev/null ||
+    check 'and they compile' compile_cxx "$work/readme.cc" c++17
 ! grep -qx 'have_asio = yes' "${builddir:-.}/Makefile" ||
     check 'the loop of Asio compiles' compile_cxx "$srcdir/examples/asio.cc" c++20
 check 'the store that fences compiles' compile fenced_store "$srcdir/examples/fenced_store.c"
