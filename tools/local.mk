@@ -122,5 +122,5 @@ clocklib_DATA = bin/server_clock.so
 CLEANFILES += bin/server_clock.so
 EXTRA_DIST += %D%/cluster/server_clock.c
 bin/server_clock.so: %D%/cluster/server_clock.c config_auto.h
-	$(AM_V_CCLD)$(MKDIR_P) bin && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC -shared \
+	$(AM_V_CCLD)$(MKDIR_P) bin && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fPIC -shared \
 	  -o $@ $(srcdir)/%D%/cluster/server_clock.c
