@@ -11,3 +11,12 @@ EXTRA_DIST += %D%/make-deb %D%/debian tests/packages
 check-packages: dist-gzip
 	sh $(top_srcdir)/tests/packages/check.sh $(distdir).tar.gz $(SUITES)
 .PHONY: check-packages
+
+# The tools in an image, from the package.
+image: deb
+	$(top_srcdir)/docker/build-tools-image "`ls -t packages/redlock-tools_*.deb | head -n 1`" $(TAG)
+
+# As docker runs it: for that a daemon must answer.
+check-image: image
+	srcdir=$(srcdir) sh $(srcdir)/tests/packages/image_test.sh $(TAG)
+.PHONY: image check-image
