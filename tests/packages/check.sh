@@ -55,7 +55,7 @@ for suite; do
     cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
     [ -z "${PACKAGES_OVERLAY:-}" ] || cp -RL "$PACKAGES_OVERLAY/." "$root/"
     mkdir "$root/check"
-    cp "$tarball" "$here/inside.sh" "$here/holder.c" "$root/check/"
+    cp "$tarball" "$here/inside.sh" "$here/use.sh" "$here/holder.c" "$root/check/"
     echo "== $suite"
     within "$root" sh /check/inside.sh "/check/${tarball##*/}" || failed="$failed $suite"
     [ -z "${PACKAGES_KEEP:-}" ] || { mkdir -p "$PACKAGES_KEEP" && cp -R "$root/check" "$PACKAGES_KEEP/$suite"; }
