@@ -56,7 +56,7 @@ make_lower() {
 same_sources() { # TARBALL TARBALL: what is in them
     for one; do
         mkdir unpacked && tar -C unpacked -xf "$one" || return 1
-        (cd unpacked && find . -type f -exec sha256sum {} + | sort && find . -printf '%p %m %T@\n' | sort)
+        (cd unpacked && find . -type f -exec sha256sum {} + | sort && find . -mindepth 1 -printf '%p %m %T@\n' | sort)
         rm -r unpacked
     done >contents
     half=$(($(wc -l <contents) / 2))
