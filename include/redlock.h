@@ -187,10 +187,11 @@ typedef struct redlock_node {
     const char *cert_file; /* rediss: our own certificate and key (PEM) */
     const char *key_file;
     const char *server_name; /* rediss: expect this name instead of the URL's host */
+    const char *failover;    /* "yes": a replica may take its place; "no": none ever does */
 } redlock_node;
 #define REDLOCK_NODE_INIT                                                                      \
     {                                                                                          \
-        sizeof(redlock_node), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                   \
+        sizeof(redlock_node), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL             \
     }
 
 /* How the client is driven while you make no call. The driver reads replies to releases, renews

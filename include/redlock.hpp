@@ -182,6 +182,7 @@ struct redlock {
         std::string url;
         std::string password_file, password_env;
         std::string ca_file, ca_dir, cert_file, key_file, server_name;
+        std::string failover;
     };
 
     /* As redlock_config. */
@@ -693,6 +694,7 @@ inline redlock::result<redlock::client> redlock::client::open(const config &how)
         one.cert_file = text(from.cert_file);
         one.key_file = text(from.key_file);
         one.server_name = text(from.server_name);
+        one.failover = text(from.failover);
         nodes.push_back(one);
     }
     redlock_config plain{};

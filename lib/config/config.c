@@ -37,6 +37,7 @@ void rl_node_config_free(struct rl_node_config *node)
     free(node->cert_file);
     free(node->key_file);
     free(node->server_name);
+    free(node->failover);
     *node = (struct rl_node_config){.label = NULL};
 }
 
@@ -239,8 +240,39 @@ static int check_ttls(struct rl_config *config, redlock_error *error)
     return code < 0 ? code : check_drift(config, RL_SETTING_TTL, config->ttl_ms, error);
 }
 
+static bool fails_over(const struct rl_config *config)
+{
+    for (unsigned i = 0; i < config->node_count; i++) {
+        if (rl_node_fails_over(&config->nodes[i]))
+            return true;
+    }
+    return false;
+}
+
+/* A promoted replica lacks the last locks, and may be up for long: only its marker shows
+ * that. A certificate of fencing tokens is copied to it as a key is. */
+static int check_failover(struct rl_config *config, redlock_error *error)
+{
+    if (!fails_over(config))
+        return 0;
+    if (!was_given(config, RL_SETTING_GUARD))
+        config->guard = RL_GUARD_MARKER;
+    if (!rl_guard_marks(config->guard))
+        return rl_setting_error(config, RL_SETTING_GUARD, error,
+                                "with failover=yes a replica may take a master's place, and "
+                                "this guard does not see it; write guard marker or guard "
+                                "strict");
+    if (config->fencing == REDLOCK_FENCING_STRICT)
+        return rl_setting_error(config, RL_SETTING_FENCING, error,
+                                "with failover=yes a replica that takes a master's place "
+                                "vouches for tokens that it lacks; write fencing clock");
+    return 0;
+}
+
 int rl_config_check(struct rl_config *config, redlock_error *error)
 {
     int code = check_nodes(config, error);
+    if (code == 0)
+        code = check_failover(config, error);
     return code < 0 ? code : check_ttls(config, error);
 }

@@ -27,6 +27,7 @@ struct rl_node_config {
     char *password_file;
     char *password_env;
     char *ca_file, *ca_dir, *cert_file, *key_file, *server_name; /* TLS */
+    char *failover; /* "yes", "no"; NULL: nothing is said about replicas */
     int line;   /* in the node list file; 0: built in code */
     int column; /* of the URL */
 };

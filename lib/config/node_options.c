@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum value_type { PATH, VARIABLE, HOST };
+enum value_type { PATH, VARIABLE, HOST, YES_OR_NO };
 
 struct row {
     const char *name;
@@ -38,6 +38,7 @@ static const struct row table[RL_OPTION_COUNT] = {
     [RL_OPTION_CERT_FILE] = ROW("cert-file", cert_file, PATH, true),
     [RL_OPTION_KEY_FILE] = ROW("key-file", key_file, PATH, true),
     [RL_OPTION_SERVER_NAME] = ROW("server-name", server_name, HOST, true),
+    [RL_OPTION_FAILOVER] = ROW("failover", failover, YES_OR_NO, false),
 };
 
 static char **field(struct rl_node_config *node, enum rl_node_option option)
@@ -133,6 +134,16 @@ static int set_variable(const char *text, size_t len, char **ret_name,
     return copy(text, len, ret_name, problem);
 }
 
+static int set_yes_or_no(const char *text, size_t len, char **ret_word,
+                         struct rl_problem *problem)
+{
+    if ((len != 3 || memcmp(text, "yes", 3) != 0) && (len != 2 || memcmp(text, "no", 2) != 0))
+        return rl_problem_set(problem, 0,
+                              "write yes where a replica may take this master's place, no "
+                              "where none ever does");
+    return copy(text, len, ret_word, problem);
+}
+
 int rl_node_option_set(struct rl_node_config *node, enum rl_node_option option,
                        const char *text, size_t len, struct rl_problem *problem)
 {
@@ -146,10 +157,17 @@ int rl_node_option_set(struct rl_node_config *node, enum rl_node_option option,
         return set_path(text, len, value, problem);
     case VARIABLE:
         return set_variable(text, len, value, problem);
+    case YES_OR_NO:
+        return set_yes_or_no(text, len, value, problem);
     case HOST:
         break;
     }
     return rl_host_parse(text, len, value, problem);
+}
+
+bool rl_node_fails_over(const struct rl_node_config *node)
+{
+    return node->failover && strcmp(node->failover, "yes") == 0;
 }
 
 /* ---- a node as a whole ---------------------------------------------------------------- */

@@ -14,6 +14,7 @@ enum rl_node_option {
     RL_OPTION_CERT_FILE,
     RL_OPTION_KEY_FILE,
     RL_OPTION_SERVER_NAME,
+    RL_OPTION_FAILOVER,
     RL_OPTION_COUNT
 };
 
@@ -33,6 +34,9 @@ const char *rl_node_option_given(const redlock_node *node, enum rl_node_option o
 /* Set one that is not set yet. 0, REDLOCK_ECONFIG or REDLOCK_ENOMEM. */
 int rl_node_option_set(struct rl_node_config *node, enum rl_node_option option,
                        const char *text, size_t len, struct rl_problem *problem);
+
+/* May another server take this master's place, by what its line says? */
+bool rl_node_fails_over(const struct rl_node_config *node);
 
 /* True of options whose value is the path of a file or directory. */
 bool rl_node_option_is_path(enum rl_node_option option);

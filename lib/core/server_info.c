@@ -55,6 +55,7 @@ static const struct row {
     {"used_memory", NUMBER, FIELD(used_memory), NULL},
     {"mem_not_counted_for_evict", NUMBER, FIELD(uncounted_memory), NULL},
     {"min_slaves_good_slaves", NUMBER, FIELD(good_replicas), NULL},
+    {"connected_slaves", NUMBER, FIELD(replicas), NULL},
     {"connected_clients", NUMBER, FIELD(clients), NULL},
     {"second_repl_offset", NUMBER, FIELD(second_offset), NULL},
     {"redis_mode", FLAG, FIELD(sentinel), "sentinel"},
@@ -102,7 +103,8 @@ static void take_line(const char *line, size_t len, struct rl_info *info)
 void rl_info_parse(const char *text, size_t len, struct rl_info *ret_info)
 {
     *ret_info = (struct rl_info){
-        .uptime_s = -1, .time_us = -1, .good_replicas = -1, .clients = -1, .second_offset = -1};
+        .uptime_s = -1, .time_us = -1, .good_replicas = -1, .replicas = -1, .clients = -1,
+        .second_offset = -1};
     const char *line;
     size_t line_len;
     while (rl_next_line(&text, &len, &line, &line_len))

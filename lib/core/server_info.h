@@ -21,6 +21,7 @@ struct rl_info {
     int64_t used_memory;
     int64_t uncounted_memory; /* the part of used memory that the limit does not count */
     int64_t good_replicas;    /* -1: the server requires none */
+    int64_t replicas;         /* that are attached; -1: not told */
     int64_t clients;          /* connected clients; -1: not told */
     int64_t second_offset;    /* end of the second replication id; -1: there is none */
     bool sentinel;

@@ -9,6 +9,7 @@
 #include "core/validity.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #define ASK_LOADING_NS (100 * RL_NS_PER_MS)
@@ -153,6 +154,12 @@ static void tell(const struct rl_trust_known *known, struct rl_trust *trust)
             snprintf(why, size, "warning: INFO was refused (%s)", known->error);
         else if (refusal)
             snprintf(why, size, "warning: %s", refusal);
+        else if (known->info->replicas > 0 && !known->replicas_told)
+            snprintf(why, size,
+                     "warning: replicas are attached (%" PRId64 "), and one that took its place "
+                     "would lack the last locks: write failover=yes on its line, or failover=no "
+                     "if none ever does",
+                     known->info->replicas);
         return;
     case RL_CAUSE_MARKER_DENIED:
         snprintf(why, size,

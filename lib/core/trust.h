@@ -81,6 +81,7 @@ struct rl_trust_known {
     enum rl_cause denied;               /* INFO_DENIED, MARKER_DENIED, NONE */
     const char *error;                  /* its text */
     bool two_servers;                   /* were met at this address within the window */
+    bool replicas_told;                 /* its line says what its replicas may do */
     const char *unmet;                  /* ADDRESS: why; NULL: all addresses show one server */
     const char *other_list;             /* LISTS: why; NULL: they agree, or need not */
 

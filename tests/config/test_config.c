@@ -68,6 +68,28 @@ TEST(read, test_guard, .rows = 3)
     rl_config_free(&config);
 }
 
+static const struct {
+    const char *text;
+    int guard, fencing;
+} failovers[] = {
+    {"node redis://a failover=yes\n", RL_GUARD_MARKER, REDLOCK_FENCING_CLOCK},
+    {"node redis://a\nnode redis://b failover=yes\n", RL_GUARD_MARKER, REDLOCK_FENCING_CLOCK},
+    {"node redis://a failover=yes\nguard strict\n", RL_GUARD_STRICT, REDLOCK_FENCING_CLOCK},
+    {"node redis://a failover=yes\nguard marker\n", RL_GUARD_MARKER, REDLOCK_FENCING_CLOCK},
+    {"node redis://a failover=no\n", RL_GUARD_ON, REDLOCK_FENCING_CLOCK},
+    {"node redis://a failover=no\nguard off\nfencing strict\n", RL_GUARD_OFF,
+     REDLOCK_FENCING_STRICT},
+};
+
+/* A list with a master that may be replaced has a guard that sees it. */
+TEST(read, guard_is_marker_where_replica_may_take_masters_place, .rows = ROWS(failovers))
+{
+    parse_good(failovers[_i].text);
+    ck_assert_int_eq(config.guard, failovers[_i].guard);
+    ck_assert_int_eq(config.fencing, failovers[_i].fencing);
+    rl_config_free(&config);
+}
+
 TEST(read, test_agreement, .rows = 3)
 {
     static const char *const texts[] = {"off", "warn", "refuse"};

@@ -135,7 +135,8 @@ static const struct {
     {"node redis://a#1\n", 1, 15, "%23"},
     {"node redis://a redis://b\n", 1, 16,
      "unknown option of a node; known are password-file=, "
-     "password-env=, ca-file=, ca-dir=, cert-file=, key-file=, server-name="},
+     "password-env=, ca-file=, ca-dir=, cert-file=, key-file=, server-name=, "
+     "failover="},
     {"node redis://a passwordfile=/x\n", 1, 16, "did you mean password-file=?"},
     {"node redis://a password=x\n", 1, 16, "did you mean password-file=?"},
     {"node redis://a password-file\n", 1, 29,
@@ -156,6 +157,11 @@ static const struct {
     {"node redis://a password-env=A[B\n", 1, 30, "name of an environment variable"},
     {"node redis://a password-env=A{B\n", 1, 30, "name of an environment variable"},
     {"node rediss://a server-name=a_b!\n", 1, 32, "host name has letters"},
+    {"node redis://a failover=maybe\n", 1, 25, "write yes where a replica may take"},
+    {"node redis://a failover=yes-no\n", 1, 25, "no where none ever does"},
+    {"guard on\nnode redis://a failover=yes\n", 1, 7, "write guard marker or guard strict"},
+    {"node redis://a\nnode redis://b failover=yes\nguard off\n", 3, 7, "write guard marker or"},
+    {"node redis://a failover=yes\nfencing strict\n", 2, 9, "write fencing clock"},
     {"node redis://:p@a password-file=/x\n", 1, 19, "the URL has a password already"},
     {"node redis://:p@a password-env=X\n", 1, 19, "the URL has a password already"},
     {"node redis://a password-env=X password-file=/x\n", 1, 16, "both give a password"},

@@ -30,6 +30,7 @@ TEST(nodes, test_node)
     node.cert_file = "/cert";
     node.key_file = "/key";
     node.server_name = "redis-2.example";
+    node.failover = "no";
     ck_assert_int_eq(rl_config_add_node(&config, &node, 0, &error), 0);
     redlock_node second = REDLOCK_NODE_INIT;
     second.url = "unix:///run/r.sock";
@@ -46,6 +47,7 @@ TEST(nodes, test_node)
     ck_assert_str_eq(built->cert_file, "/cert");
     ck_assert_str_eq(built->key_file, "/key");
     ck_assert_str_eq(built->server_name, "redis-2.example");
+    ck_assert_str_eq(built->failover, "no");
     ck_assert_str_eq(config.nodes[1].password_env, "REDIS_PASSWORD");
     rl_config_free(&config);
 }

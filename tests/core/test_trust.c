@@ -371,6 +371,21 @@ TEST(asked, master_that_votes)
     ck_assert_msg(strncmp(trust.why, "warning: MISCONF", 16) == 0, "%s", trust.why);
 }
 
+/* What its line says of them is enough, whichever it is. */
+TEST(asked, replicas_that_are_attached_are_told_unless_line_speaks_of_them)
+{
+    static const char told[] = "run_id:one\nuptime_in_seconds:1000\nconnected_slaves:2\n";
+    begin();
+    rl_info_parse(told, strlen(told), &info);
+    judge();
+    ck_assert_int_eq(trust.fitness, RL_FIT);
+    ck_assert_ptr_nonnull(strstr(trust.why, "warning: replicas are attached (2)"));
+    ck_assert_ptr_nonnull(strstr(trust.why, "failover=no if none ever does"));
+    known.replicas_told = true;
+    judge();
+    ck_assert_str_eq(trust.why, "");
+}
+
 /* A short window is looked at more often. */
 TEST(asked, two_servers_by_the_window)
 {

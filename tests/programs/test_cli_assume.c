@@ -435,9 +435,25 @@ TEST(masters, sentinel_that_watches_is_warning)
         struct program *program = cli_expect_status(CLI_FIT);
         cli_expect_check(program, 0, "failover", "ok", NULL, NULL);
         cli_expect_check(program, 1, "failover", names[i].result,
-                         warns ? "Sentinel watches it" : NULL, warns ? "no master" : NULL);
+                         warns ? "Sentinel watches it" : NULL,
+                         warns ? "write failover=yes" : NULL);
         close(fd);
     }
+}
+
+TEST(masters, sentinel_that_watches_is_no_news_where_line_says_failover)
+{
+    static const char name[] = "sentinel-1a2b3c4d-cmd";
+    struct node_list list = {.len = 0};
+    int fd = master_connect_as(masters, 1, name, strlen(name));
+    for (unsigned i = 0; i < 3; i++)
+        node_list_line(&list, "node unix://%s failover=%s", masters->node[i].unix_at.path,
+                       i == 1 ? "yes" : "no");
+    node_list_line(&list, "max-ttl 1s");
+    setenv("REDLOCK_NODES", node_list_write(&list), 1);
+    ck_assert_int_eq(program_run(NULL, REDLOCK("init"), NULL), 0);
+    cli_expect_check(cli_expect_status(CLI_FIT), 1, "failover", "ok", NULL, NULL);
+    close(fd);
 }
 
 static int replicas_of(unsigned node)
@@ -455,8 +471,8 @@ TEST(masters, replica_that_is_attached_is_warning)
     (void)master_do(replica, 0, "REPLICAOF", "127.0.0.1", port, NULL);
     ck_assert(wait_until(replicas_of(1) == 1, CLI_MOMENT_MS));
     struct program *program = cli_expect_status(CLI_FIT);
-    cli_expect_check(program, 0, "failover", "ok", NULL, NULL);
-    cli_expect_check(program, 1, "failover", "warn", "replicas are attached (1)", "promote");
+    cli_expect_check(program, 0, "server", "ok", NULL, NULL);
+    cli_expect_check(program, 1, "server", "warn", "replicas are attached (1)", NULL);
 }
 
 /* ---- certificates for fencing tokens ---------------------------------------------------- */

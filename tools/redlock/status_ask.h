@@ -16,6 +16,7 @@ struct status_setup { /* by the node list */
     int64_t answer_ms; /* how long a master may take to answer */
     struct rights_use rights;
     bool named;                       /* the user has said which uses there are */
+    bool fails_over[REDLOCK_NODES_MAX]; /* a replica may take its place */
     int same_host[REDLOCK_NODES_MAX]; /* an earlier node of its host; -1: none, or a local one
                                        */
 };

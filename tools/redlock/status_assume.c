@@ -180,22 +180,17 @@ static void check_lists(const struct status_facts *facts, struct status_check *c
     check->remedy = status_lists_remedy(facts->odd_by_step);
 }
 
-static void check_failover(const struct status_facts *facts, struct status_check *check)
+/* Of replicas that are attached the library warns. */
+static void check_failover(const struct status_facts *facts, bool fails_over,
+                           struct status_check *check)
 {
     begin_told(check, "failover", facts->listed, STATUS_ASKED_CLIENTS, facts);
-    if (facts->watched) {
-        check->result = STATUS_WARN;
-        snprintf(check->reason, sizeof(check->reason),
-                 "a Sentinel watches it, and may make it a replica, which has no vote");
-        check->remedy = "let Sentinel watch no master of locks: a majority replaces failover";
-    } else if (facts->replicas > 0) {
-        check->result = STATUS_WARN;
-        snprintf(check->reason, sizeof(check->reason),
-                 "replicas are attached (%" PRId64 "): one that takes its place lacks the last "
-                 "locks",
-                 facts->replicas);
-        check->remedy = "never promote a replica of a master of locks; a majority replaces it";
-    }
+    if (!facts->watched || fails_over)
+        return;
+    check->result = STATUS_WARN;
+    snprintf(check->reason, sizeof(check->reason),
+             "a Sentinel watches it, and may put a replica in its place");
+    check->remedy = "write failover=yes on its line, or let Sentinel watch no master of locks";
 }
 
 /* It votes for locks without tokens. */
@@ -258,7 +253,7 @@ void status_checks_assume(const redlock_node_status *node, unsigned number,
     check_restart(facts, setup, &ret_check[4]);
     check_host(number, setup, &ret_check[5]);
     check_lists(facts, &ret_check[6]);
-    check_failover(facts, &ret_check[7]);
+    check_failover(facts, setup->fails_over[number], &ret_check[7]);
     check_fencing(facts, setup, &ret_check[8]);
     check_rights(node, facts, setup, &ret_check[9]);
 }

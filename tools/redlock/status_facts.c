@@ -15,7 +15,7 @@
 void status_facts_init(struct status_facts *facts)
 {
     *facts = (struct status_facts){
-        .clients = -1, .clients_max = -1, .evicted = -1, .replicas = -1, .aof = -1,
+        .clients = -1, .clients_max = -1, .evicted = -1, .aof = -1,
         .refused = -1, .fsync = -1, .replays = -1, .tls_left_s = -1};
 }
 
@@ -44,7 +44,6 @@ static void take_line(struct status_facts *facts, const char *line, size_t len)
         {"evicted_keys:", &facts->evicted},
         {"aof_enabled:", &facts->aof},
         {"unexpected_error_replies:", &facts->refused},
-        {"connected_slaves:", &facts->replicas},
     };
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         size_t name = strlen(fields[i].field);

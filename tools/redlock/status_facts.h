@@ -42,7 +42,6 @@ struct status_facts {
     bool second_server; /* that is another one than answered the library, which lived, too */
     int64_t clients, clients_max, evicted; /* -1: not told */
     int64_t uptime_s;                      /* -1: not told */
-    int64_t replicas;                      /* that are attached; -1: not told */
     int64_t aof;                           /* 1: there is an append-only file; -1: not told */
     int64_t refused;                       /* commands of its file or its replicas; -1: not told */
     int fsync;                             /* 1: of that file before each reply; -1: not told */

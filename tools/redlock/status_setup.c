@@ -3,6 +3,7 @@
 
 #include "redlock/status_ask.h"
 
+#include "config/node_options.h"
 #include "config/settings.h"
 #include "redlock/cli.h"
 
@@ -48,6 +49,7 @@ void status_setup_read(struct status_setup *setup, const struct cli *cli,
                            ? config->node_timeout_ms
                            : config->ttl_ms / (int64_t)config->node_count;
     for (unsigned i = 0; i < config->node_count; i++) {
+        setup->fails_over[i] = rl_node_fails_over(&config->nodes[i]);
         setup->same_host[i] = -1;
         for (unsigned k = 0; k < i && setup->same_host[i] < 0; k++) {
             if (!is_local(&config->nodes[i]) && !is_local(&config->nodes[k]) &&
