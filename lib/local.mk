@@ -71,7 +71,7 @@ lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
 	%D%/engine/background.h %D%/engine/cork.c %D%/engine/cork.h %D%/engine/duplicates.h \
 	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/fill_in.c %D%/engine/fill_in.h %D%/engine/kick.c %D%/engine/kick.h %D%/engine/leader.c %D%/engine/leader.h %D%/engine/loop.h %D%/engine/lists_told.c %D%/engine/lists_told.h %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_fill.c %D%/engine/lease_own.c %D%/engine/lease_parts.h \
 	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/lease_void.c %D%/engine/log.c %D%/engine/log.h \
-	%D%/engine/renewal_queue.c %D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/owner.c %D%/engine/owner.h \
+	%D%/engine/renewal_queue.c %D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/voters.c %D%/engine/voters.h %D%/engine/owner.c %D%/engine/owner.h \
 	%D%/engine/parking.c %D%/engine/parking.h \
 	%D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
 	%D%/engine/report.c %D%/engine/report.h \

@@ -51,14 +51,15 @@ static void pause_until(struct rl_acquire *acquire, int64_t until_ns)
 static struct rl_wait_view view_of(const struct rl_acquire *acquire, int64_t now_ns)
 {
     redlock *client = acquire->call.client;
+    struct rl_voters *voters = acquire->call.voters;
     const struct rl_wait_queue *queue = acquire->waiter.queue;
     return (struct rl_wait_view){
-        .n = client->nodes.n,
+        .n = voters->n,
         .waking = queue ? &queue->waking : NULL,
         .listening = rl_wait_queue_listening(client, queue),
         .more = rl_wait_queue_pending(client, queue),
         .fair = acquire->target.kind->wakeup == RL_WAKEUP_FAIR,
-        .round_trip_ns = rl_nodes_round_trip_ns(&client->nodes, rl_all(client->nodes.n)),
+        .round_trip_ns = rl_voters_round_trip_ns(voters, rl_all(voters->n)),
         .now_ns = now_ns,
         .prng = &client->prng,
     };
@@ -113,10 +114,11 @@ static void begin(struct rl_acquire *acquire, uint64_t voting, int64_t now_ns)
 static void wait_for_nodes(struct rl_acquire *acquire, int64_t now_ns)
 {
     assert(acquire->phase == RL_ACQ_CONNECTING);
-    struct rl_nodes *nodes = &acquire->call.client->nodes;
-    rl_nodes_want(nodes, now_ns);
-    uint64_t voting = rl_nodes_to_ask(nodes, now_ns);
-    uint64_t of_use = acquire->options.fenced ? rl_nodes_to_fence(nodes, voting) : voting;
+    redlock *client = acquire->call.client;
+    struct rl_voters *voters = acquire->call.voters;
+    rl_nodes_want(&client->nodes, &client->node_settings, now_ns);
+    uint64_t voting = rl_voters_to_ask(voters, now_ns);
+    uint64_t of_use = acquire->options.fenced ? rl_voters_to_fence(voters, voting) : voting;
     int64_t backlog_ns = acquire->give_up_ns;
     if (acquire->try_once)
         backlog_ns = rl_earlier_ns(backlog_ns, acquire->began_ns + acquire->ttl_ns);
@@ -217,17 +219,17 @@ static void on_hold_event(struct rl_call *call, unsigned events, int64_t now_ns)
 
 static bool pause_lasts(struct rl_acquire *acquire, int64_t now_ns)
 {
-    redlock *client = acquire->call.client;
+    struct rl_voters *voters = acquire->call.voters;
     assert(acquire->phase == RL_ACQ_BACKOFF);
     if (now_ns >= acquire->pause.until_ns)
         return false;
     /* If a quorum was lacking, masters that come back end the pause. */
     if (acquire->lacked_quorum &&
-        rl_count(rl_nodes_to_ask(&client->nodes, now_ns)) >= rl_quorum_needed(client->nodes.n))
+        rl_count(rl_voters_to_ask(voters, now_ns)) >= rl_quorum_needed(voters->n))
         return false;
     struct rl_wait_view view = view_of(acquire, now_ns);
     return rl_pause_look(&acquire->pause, &acquire->refusals,
-                         rl_subs_alive(client, now_ns - RL_ALIVE_NS), &view);
+                         rl_subs_alive(acquire->call.client, now_ns - RL_ALIVE_NS), &view);
 }
 
 static void step(struct rl_call *call, int64_t now_ns)

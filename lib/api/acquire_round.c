@@ -20,9 +20,9 @@ static int64_t remaining_ns(const struct rl_acquire *acquire, int64_t now_ns)
  * reply takes at most, if that is less. */
 static int64_t whole_patience_ns(const struct rl_acquire *acquire, uint64_t voting)
 {
-    struct rl_nodes *nodes = &acquire->call.client->nodes;
-    int64_t share_ns = rl_nodes_budget_ns(nodes, voting, acquire->ttl_ns);
-    int64_t patience_ns = rl_nodes_patience_ns(nodes);
+    struct rl_voters *voters = acquire->call.voters;
+    int64_t share_ns = rl_voters_budget_ns(voters, voting, acquire->ttl_ns);
+    int64_t patience_ns = rl_voters_patience_ns(voters);
     return share_ns >= 0 && share_ns < patience_ns ? share_ns : patience_ns;
 }
 
@@ -31,8 +31,9 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
 {
     assert(acquire->phase == RL_ACQ_CONNECTING && !acquire->call.lease);
     redlock *client = acquire->call.client;
+    struct rl_voters *voters = acquire->call.voters;
     struct rl_lease *lease;
-    int64_t budget = rl_nodes_budget_ns(&client->nodes, voting, remaining_ns(acquire, now_ns));
+    int64_t budget = rl_voters_budget_ns(voters, voting, remaining_ns(acquire, now_ns));
     if (budget < 0 && acquire->round_begun)
         return rl_acquire_outcome(acquire, now_ns);
     /* The first round is always made, however slow the masters were last. */
@@ -52,11 +53,11 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
         /* A node that woke us reserves the lock for us and wakes no other waiter. */
         if (waking->wakes && waking->named)
             acquire->ordered_next = false;
-        rl_waking_round(waking, client->nodes.n, acquire->pause.hinted, &client->prng, now_ns);
+        rl_waking_round(waking, voters->n, acquire->pause.hinted, &client->prng, now_ns);
         lease->waiter_round = waking->rounds;
     }
     acquire->pause.unprompted = acquire->pause.hinted = acquire->pause.can_hear = false;
-    rl_hold_init(&lease->hold, client->nodes.n, acquire->ttl_ns, client->config.drift_factor);
+    rl_hold_init(&lease->hold, voters->n, acquire->ttl_ns, client->config.drift_factor);
     rl_hold_set_lock_delay(&lease->hold, client->config.lock_delay_ms * RL_NS_PER_MS);
     lease->hold.several = acquire->target.kind->several;
     lease->budget_ns = budget;
@@ -75,7 +76,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     acquire->round_begun = true;
     acquire->among = voting;
     acquire->broke = acquire->told = 0;
-    acquire->able = rl_nodes_able(&client->nodes);
+    acquire->able = rl_voters_able(voters);
     acquire->patience_ns = whole_patience_ns(acquire, voting);
     acquire->upgrades = acquire->wrong_type = 0;
     acquire->foreign_holder = acquire->split_holders = false;
@@ -94,8 +95,8 @@ void rl_acquire_round_ask(struct rl_acquire *acquire)
     assert(acquire->phase == RL_ACQ_ROUND && lease->hold.phase == RL_HOLD_NEW);
     assert(lease->call == &acquire->call && lease->budget_ns > 0);
     int first = acquire->ordered_next
-                    ? rl_nodes_first(&client->nodes, voting, acquire->target.name,
-                                     acquire->target.name_len)
+                    ? rl_voters_first(lease->voters, voting, acquire->target.name,
+                                      acquire->target.name_len)
                     : -1;
     acquire->ordered_next = false;
     acquire->ordered = first >= 0;
@@ -108,13 +109,13 @@ void rl_acquire_round_ask(struct rl_acquire *acquire)
 /* Nodes that can vote since the round began, and that were not asked in it. */
 static uint64_t come_since(const struct rl_acquire *acquire, int64_t now_ns)
 {
-    redlock *client = acquire->call.client;
+    struct rl_voters *voters = acquire->call.voters;
     const struct rl_round *round = &acquire->call.lease->hold.ask;
     uint64_t come = 0;
-    for (uint64_t rest = rl_nodes_to_ask(&client->nodes, now_ns) & ~(round->yes | round->no);
-         rest; rest &= rest - 1) {
+    for (uint64_t rest = rl_voters_to_ask(voters, now_ns) & ~(round->yes | round->no); rest;
+         rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        if (!(acquire->among & rl_bit(i)) || client->nodes.all[i].since_ns > round->t0_ns)
+        if (!(acquire->among & rl_bit(i)) || voters->node[i]->since_ns > round->t0_ns)
             come |= rl_bit(i);
     }
     return come;
@@ -124,16 +125,16 @@ static uint64_t come_since(const struct rl_acquire *acquire, int64_t now_ns)
  * without the silent ones. INT64_MAX: they do not. */
 static int64_t cut_ns(const struct rl_acquire *acquire, int64_t now_ns)
 {
-    redlock *client = acquire->call.client;
     assert(acquire->phase == RL_ACQ_ROUND);
+    struct rl_voters *voters = acquire->call.voters;
     const struct rl_hold *hold = &acquire->call.lease->hold;
     if (acquire->try_once || hold->phase != RL_HOLD_ASKING)
         return INT64_MAX;
     uint64_t come = come_since(acquire, now_ns);
     if (!come ||
-        rl_count(come | hold->ask.yes | hold->ask.no) < rl_quorum_needed(client->nodes.n))
+        rl_count(come | hold->ask.yes | hold->ask.no) < rl_quorum_needed(voters->n))
         return INT64_MAX;
-    return hold->ask.t0_ns + rl_nodes_patience_ns(&client->nodes);
+    return hold->ask.t0_ns + rl_voters_patience_ns(voters);
 }
 
 void rl_acquire_await_votes(struct rl_acquire *acquire, int64_t now_ns)
@@ -175,7 +176,7 @@ static int refused_for_good(const struct rl_acquire *acquire, const struct rl_ro
  * little patience is for secrets and rights that are being changed. */
 static bool is_hopeless(struct rl_acquire *acquire, const struct rl_round *round, int64_t now_ns)
 {
-    uint64_t refusing = acquire->refusing | rl_nodes_refusing(&acquire->call.client->nodes);
+    uint64_t refusing = acquire->refusing | rl_voters_refusing(acquire->call.voters);
     if (acquire->loss != REDLOCK_ENOQUORUM ||
         round->n - rl_count(refusing & ~(round->yes | round->no)) >= rl_quorum_needed(round->n))
         acquire->hopeless_ns = 0;
@@ -200,12 +201,12 @@ static bool broken_off(const struct rl_acquire *acquire, const struct rl_round *
  * request. */
 static uint64_t unknown_in_last(const struct rl_acquire *acquire, int64_t now_ns)
 {
-    struct rl_nodes *nodes = &acquire->call.client->nodes;
-    uint64_t silent = acquire->last.failed & acquire->able & rl_nodes_able(nodes);
+    struct rl_voters *voters = acquire->call.voters;
+    uint64_t silent = acquire->last.failed & acquire->able & rl_voters_able(voters);
     uint64_t unknown = 0;
     for (uint64_t rest = silent & ~acquire->told; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        if (rl_node_silent_ns(&nodes->all[i], now_ns) < acquire->patience_ns)
+        if (rl_node_silent_ns(voters->node[i], now_ns) < acquire->patience_ns)
             unknown |= rl_bit(i);
     }
     return unknown;
@@ -247,18 +248,17 @@ int rl_acquire_outcome(const struct rl_acquire *acquire, int64_t now_ns)
 enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat *ret_defeat,
                                    int64_t now_ns)
 {
-    redlock *client = acquire->call.client;
     struct rl_lease *lease = acquire->call.lease;
     const struct rl_round *round = &lease->hold.ask;
     assert(acquire->phase == RL_ACQ_ROUND && lease->hold.phase == RL_HOLD_ENDING);
-    assert(lease->call == &acquire->call && round->n == client->nodes.n);
+    assert(lease->call == &acquire->call && round->n == lease->voters->n);
     bool won_late = rl_round_verdict(round) == RL_WON;
     acquire->loss = won_late || rl_round_no_quorum(round) ? REDLOCK_ENOQUORUM : REDLOCK_EHELD;
     acquire->last = *round;
     note_what_it_told(acquire, now_ns);
     acquire->lacked_quorum =
         acquire->loss == REDLOCK_ENOQUORUM &&
-        rl_count(rl_nodes_to_ask(&client->nodes, now_ns)) < rl_quorum_needed(client->nodes.n);
+        rl_count(rl_voters_to_ask(lease->voters, now_ns)) < rl_quorum_needed(lease->voters->n);
     /* Also if many clients asked at once, and none got a majority. */
     ret_defeat->split = rl_round_split(round) || acquire->split_holders;
     ret_defeat->in_vain = won_late;

@@ -38,10 +38,10 @@ static int64_t nodes_until_ns(const struct rl_call *call)
  * Otherwise an extension would repeat rounds while too few nodes connect. */
 static bool others_come(const struct extend *extend, int64_t now_ns)
 {
-    struct rl_nodes *nodes = &extend->call.client->nodes;
-    uint64_t voting = rl_nodes_to_ask(nodes, now_ns);
-    unsigned pending = rl_nodes_pending(nodes);
-    return rl_count(voting) + pending >= rl_quorum_needed(nodes->n) &&
+    struct rl_voters *voters = extend->call.voters;
+    uint64_t voting = rl_voters_to_ask(voters, now_ns);
+    unsigned pending = rl_voters_pending(voters);
+    return rl_count(voting) + pending >= rl_quorum_needed(voters->n) &&
            ((voting & ~extend->tried) != 0 || pending > 0);
 }
 
@@ -121,7 +121,7 @@ static void extend_start(struct extend *extend, uint64_t voting, int64_t now_ns)
         rl_call_finish_without_lease(call, REDLOCK_EEXPIRED);
         return;
     }
-    int64_t budget = rl_nodes_budget_ns(&client->nodes, voting, left);
+    int64_t budget = rl_voters_budget_ns(call->voters, voting, left);
     if (budget < 0)
         budget = left; /* a last try is worth it */
     extend->asked = true;
@@ -146,9 +146,9 @@ static bool lasts(const struct extend *extend, int64_t now_ns)
  * for a majority. */
 static bool in_debt(const struct rl_call *call, uint64_t voting, int64_t now_ns)
 {
-    unsigned needed = rl_quorum_needed(call->client->nodes.n);
+    unsigned needed = rl_quorum_needed(call->voters->n);
     if (rl_count(voting) < needed)
-        return rl_nodes_overdue(&call->client->nodes, now_ns);
+        return rl_voters_overdue(call->voters, now_ns);
     return rl_count(rl_lease_idle_nodes(call->lease, voting)) < needed;
 }
 
@@ -166,8 +166,8 @@ static void extend_step(struct rl_call *call, int64_t now_ns)
         return;
     }
     int64_t until_ns = nodes_until_ns(call);
-    rl_nodes_want(&call->client->nodes, now_ns);
-    uint64_t voting = rl_nodes_to_ask(&call->client->nodes, now_ns);
+    rl_nodes_want(&call->client->nodes, &call->client->node_settings, now_ns);
+    uint64_t voting = rl_voters_to_ask(call->voters, now_ns);
     if (in_debt(call, voting, now_ns) && now_ns < until_ns) {
         rl_call_due(call, now_ns + DEBT_NS);
         return;

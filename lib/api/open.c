@@ -125,7 +125,7 @@ static void settle(redlock *client)
     client->node_settings.events = &rl_engine_node_events;
     client->node_settings.clock = &client->clock;
     client->node_settings.driven = &client->loop.driven;
-    client->nodes.settings = &client->node_settings;
+    client->voters.settings = &client->node_settings;
     if (config->watch_wall_clock == REDLOCK_ON)
         rl_clock_watch_wall(&client->clock);
     client->node_settings.prng = &client->prng;
@@ -165,7 +165,8 @@ static int open_nodes(redlock *client, const char *file, redlock_error *error)
             return rl_error_set(error, result, config->line > 0 ? file : NULL, config->line,
                                 config->column, "node %s: %s", config->label, what);
         }
-        client->nodes.n++;
+        client->voters.node[client->nodes.n] = &client->nodes.all[client->nodes.n];
+        client->voters.n = ++client->nodes.n;
     }
     return 0;
 }
@@ -238,7 +239,7 @@ static redlock *new_client(const redlock_config *config)
     client->background.alarm_fd = -1;
     client->background.alarm_ns = INT64_MAX;
     client->background.sleeps_until_ns = INT64_MAX;
-    client->leases.release_retry_ns = client->leases.fill_in.due_ns = INT64_MAX;
+    client->leases.release_retry_ns = client->voters.fill_in.due_ns = INT64_MAX;
     client->duplicates.again_ns = INT64_MAX;
     client->certifying.now.again_ns = INT64_MAX;
     client->log.write = config->log;
@@ -274,11 +275,11 @@ static int open_client(const redlock_config *given, redlock_error *error, redloc
         rl_client_destroy(client, false);
         return result;
     }
-    client->nodes.opened_ns = rl_client_now_ns(client);
+    client->voters.opened_ns = rl_client_now_ns(client);
     client->loop.suspended_ns = rl_clock_suspended_ns();
-    rl_driven_looks(&client->loop.driven, client->nodes.opened_ns);
+    rl_driven_looks(&client->loop.driven, client->voters.opened_ns);
     rl_client_enter(client, &cancel_state);
-    rl_loop_tick(client, client->nodes.opened_ns);
+    rl_loop_tick(client, client->voters.opened_ns);
     if (client->config.background == REDLOCK_BACKGROUND_ALWAYS)
         result = rl_background_require(client);
     rl_client_leave(client, cancel_state);

@@ -107,7 +107,7 @@ static void on_heard(struct rl_call *call, struct rl_node *node, enum rl_verb ve
 {
     struct rl_probe *probe = (struct rl_probe *)call;
     uint64_t bit = rl_bit(node->index);
-    assert(node->index < call->client->nodes.n);
+    assert(node->index < call->voters->n);
     if (call->done || !(probe->silent & bit) || verb != rl_verb_of(row_of[probe->phase].verb))
         return;
     probe->silent &= ~bit;
@@ -119,7 +119,7 @@ static void on_heard(struct rl_call *call, struct rl_node *node, enum rl_verb ve
 static bool on_woken(struct rl_call *call, unsigned node, uint64_t number)
 {
     struct rl_probe *probe = (struct rl_probe *)call;
-    assert(node < call->client->nodes.n);
+    assert(node < call->voters->n);
     if (probe->number != number)
         return false;
     if ((probe->waits & rl_bit(node)) && !call->done) {

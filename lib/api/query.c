@@ -44,19 +44,19 @@ static uint64_t reachable(redlock *client, int64_t now_ns, uint64_t *ret_on_thei
 
 static bool has_quorum(const struct query *query)
 {
-    unsigned n = query->call.client->nodes.n;
+    unsigned n = query->call.voters->n;
     return rl_count(query->answered & ~query->failed) >= rl_quorum_needed(n);
 }
 
 static void query_finish(struct query *query, int64_t now_ns)
 {
     struct rl_call *call = &query->call;
-    assert(query->round.n == call->client->nodes.n);
+    assert(query->round.n == call->voters->n);
     assert(!(query->answered & ~query->asked) && !(query->failed & ~query->answered));
     for (uint64_t rest = query->asked & ~query->answered; rest; rest &= rest - 1)
         rl_round_vote(&query->round, rl_first(rest), RL_VOTE_FAILED);
     query->round.node_deadline_ns = now_ns;
-    rl_report_unasked(call, rl_all(call->client->nodes.n) & ~query->asked, now_ns);
+    rl_report_unasked(call, rl_all(call->voters->n) & ~query->asked, now_ns);
     rl_report_end(call, &query->round, now_ns);
     if (has_quorum(query))
         rl_call_finish(call, REDLOCK_OK);
@@ -78,7 +78,7 @@ static void mask_view(struct rl_node *node, struct rl_view *view)
 static bool read_view(const struct query *query, unsigned node,
                       const struct rl_vote_reply *vote_reply)
 {
-    assert(node < query->call.client->nodes.n);
+    assert(node < query->call.voters->n);
     struct rl_view *view = query->views ? &query->views[node] : NULL;
     if (!view || vote_reply->vote == RL_VOTE_FAILED)
         return true;
@@ -86,7 +86,7 @@ static bool read_view(const struct query *query, unsigned node,
                       view))
         return false;
     view->told.answered = 1;
-    mask_view(&query->call.client->nodes.all[node], view);
+    mask_view(query->call.voters->node[node], view);
     return true;
 }
 
@@ -99,7 +99,7 @@ static void query_wrong_type(struct query *query, unsigned node,
     assert(vote_reply->answer.with_holder && query->verb == RL_FORCE);
     size_t len = vote_reply->holder_len < sizeof(type) ? vote_reply->holder_len : sizeof(type);
     memcpy(type, vote_reply->holder, len);
-    len = rl_node_mask(&query->call.client->nodes.all[node], type, len);
+    len = rl_node_mask(query->call.voters->node[node], type, len);
     rl_text_escape(what, sizeof(what), type, len);
     snprintf(why, sizeof(why), "has %s under this name, which was left alone", what);
     failed.why = why;
@@ -151,8 +151,7 @@ static bool query_over(const struct query *query, uint64_t on_their_way, int64_t
 {
     uint64_t silent = query->asked & ~query->answered;
     assert(query->round.n > 0); /* it has begun */
-    int64_t patient_until_ns =
-        query->began_ns + rl_nodes_patience_ns(&query->call.client->nodes);
+    int64_t patient_until_ns = query->began_ns + rl_voters_patience_ns(query->call.voters);
     int64_t until_ns = now_ns;
     if (on_their_way)
         until_ns = query->call.connect_until_ns;

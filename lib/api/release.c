@@ -35,12 +35,12 @@ static int release_conclude(struct rl_call *call, redlock_lock **ret_lock)
  * connecting, connecting has its own budget. */
 static int64_t release_budget_ns(redlock *client, const struct rl_lease *lease, int64_t now_ns)
 {
-    uint64_t voting = rl_nodes_to_ask(&client->nodes, now_ns);
-    int64_t budget = rl_nodes_budget_ns(&client->nodes, voting, lease->hold.ttl_ns);
+    uint64_t voting = rl_voters_to_ask(lease->voters, now_ns);
+    int64_t budget = rl_voters_budget_ns(lease->voters, voting, lease->hold.ttl_ns);
     if (budget < 0)
         budget = lease->hold.ttl_ns;
-    if (rl_count(voting) < rl_quorum_needed(client->nodes.n) &&
-        rl_nodes_pending(&client->nodes) > 0)
+    if (rl_count(voting) < rl_quorum_needed(lease->voters->n) &&
+        rl_voters_pending(lease->voters) > 0)
         budget += client->node_settings.connect_timeout_ns;
     return budget;
 }

@@ -137,7 +137,7 @@ static void check_step(struct rl_call *call, int64_t now_ns)
     redlock *client = call->client;
     assert(!call->done && check->status->to);
     if (!check->asked) {
-        if (rl_nodes_pending(&client->nodes) > 0 && now_ns < check->until_ns) {
+        if (rl_voters_pending(&client->voters) > 0 && now_ns < check->until_ns) {
             rl_call_due(call, check->until_ns);
             return;
         }

@@ -62,7 +62,7 @@ void rl_account_broken(struct rl_lease *lease, unsigned node, int64_t ms, const 
     if (account->broken == 0) {
         char shown[2 * sizeof(account->broken_by)];
         memcpy(shown, who, len < sizeof(shown) ? len : sizeof(shown));
-        len = rl_node_mask(&lease->client->nodes.all[node], shown,
+        len = rl_node_mask(lease->voters->node[node], shown,
                            len < sizeof(shown) ? len : sizeof(shown));
         rl_text_escape(account->broken_by, sizeof(account->broken_by), shown, len);
         account->broken_ns = now_ns - ms * RL_NS_PER_MS;

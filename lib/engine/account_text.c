@@ -54,7 +54,7 @@ void rl_account_node(const struct rl_lease *lease, unsigned number,
                      redlock_node_hold *ret_entry, int64_t now_ns)
 {
     const struct rl_account *account = &lease->account;
-    struct rl_node *node = &lease->client->nodes.all[number];
+    struct rl_node *node = lease->voters->node[number];
     uint64_t bit = rl_bit(number);
     int64_t at = at_ns(lease, now_ns);
     int64_t since_ns = rl_presence_away_since_ns(&node->presence, at);

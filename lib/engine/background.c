@@ -34,7 +34,7 @@
 /* R8: Does a lock that is held wait for masters that are away? */
 static bool lacks_masters(redlock *client)
 {
-    const struct rl_fill_in *fill_in = &client->leases.fill_in;
+    const struct rl_fill_in *fill_in = &client->voters.fill_in;
     if (!rl_fill_in_busy(fill_in))
         return fill_in->owed > 0;
     int64_t now_ns = rl_client_now_ns(client);

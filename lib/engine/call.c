@@ -33,6 +33,7 @@ int rl_call_begin(struct rl_call *call, redlock *client)
     if (rl_timers_reserve(&client->loop.timers) != 0)
         return REDLOCK_ENOMEM;
     call->client = client;
+    call->voters = &client->voters;
     assert(!call->done && !call->parked && !rl_call_in_backlog(call));
     assert(call->step && (!call->async || call->conclude));
     assert(!call->ended || call->cancel);
@@ -196,7 +197,7 @@ static bool is_busy(const struct rl_call *call, uint64_t voting, int64_t now_ns)
 {
     redlock *client = call->client;
     return (!call->lease && rl_renewals_wait(client)) ||
-           rl_nodes_saturated(&client->nodes, voting, now_ns);
+           rl_voters_saturated(call->voters, voting, now_ns);
 }
 
 bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use,
@@ -205,7 +206,7 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use
     redlock *client = call->client;
     int64_t again_ns;
     assert(!call->done);
-    assert((voting & ~rl_all(client->nodes.n)) == 0 && (of_use & ~voting) == 0);
+    assert((voting & ~rl_all(call->voters->n)) == 0 && (of_use & ~voting) == 0);
     if (now_ns < backlog_ns && is_busy(call, voting, now_ns)) {
         if (!rl_call_in_backlog(call))
             rl_list_append(&client->calls.backlog, &call->backlog);
@@ -213,8 +214,8 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use
         return true;
     }
     leave_backlog(call);
-    rl_nodes_need(&client->nodes, of_use, now_ns);
-    if (now_ns >= until_ns || rl_nodes_ready(&client->nodes, of_use, now_ns, &again_ns))
+    rl_voters_need(call->voters, of_use, now_ns);
+    if (now_ns >= until_ns || rl_voters_ready(call->voters, of_use, now_ns, &again_ns))
         return false;
     rl_call_due(call, again_ns < until_ns ? again_ns : until_ns);
     return true;
@@ -225,7 +226,7 @@ void rl_backlog_resume(redlock *client, int64_t now_ns)
     struct rl_list *backlog = &client->calls.backlog;
     while (backlog->first) {
         struct rl_call *call = RL_ITEM(backlog->first, struct rl_call, backlog);
-        if (is_busy(call, rl_nodes_to_ask(&client->nodes, now_ns), now_ns))
+        if (is_busy(call, rl_voters_to_ask(call->voters, now_ns), now_ns))
             break;
         rl_list_remove(backlog, &call->backlog);
         assert(!call->done); /* a call that is done is not in the backlog */

@@ -14,7 +14,8 @@ struct rl_call {
     struct rl_entry entry;   /* in client->calls.all */
     struct rl_entry backlog; /* in client->calls.backlog, or in none */
     redlock *client;
-    struct rl_lease *lease; /* that it works on now; NULL: none */
+    struct rl_voters *voters; /* on its name */
+    struct rl_lease *lease;   /* that it works on now; NULL: none */
     bool done;
     bool async;
     int result;

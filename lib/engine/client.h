@@ -26,12 +26,12 @@
 #include "engine/wait_queue.h"
 #include "node/node.h"
 #include "engine/callbacks.h"
-#include "engine/fill_in.h"
 #include "engine/lists_told.h"
 #include "engine/log.h"
 #include "engine/nodes.h"
 #include "engine/parking.h"
 #include "engine/tally.h"
+#include "engine/voters.h"
 #include "node/subscriber.h"
 #include "base/timer_heap.h"
 
@@ -182,7 +182,6 @@ struct rl_leases {
     struct rl_timers waiting;   /* those that are due, by when they are lost */
     unsigned renewing, at_once; /* extension rounds under way, and how many there may be */
     unsigned starving;          /* renewals that lack a quorum of nodes */
-    struct rl_fill_in fill_in;
     unsigned char random[512];
     unsigned random_left;
 };
@@ -216,6 +215,7 @@ struct redlock {
 
     struct rl_node_settings node_settings;
     struct rl_nodes nodes;
+    struct rl_voters voters; /* all of `nodes`, on every name */
     struct rl_proof duplicates;
     struct rl_certificates certifying;
     struct rl_wait_queues wait_queues;

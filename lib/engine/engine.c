@@ -29,7 +29,7 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
     if (node->mode == RL_UP)
         rl_wait_queues_node_up(client, node->index, now_ns);
     rl_renewals_node_changed(client, now_ns);
-    rl_fill_in_node_changed(client, node);
+    rl_fill_in_node_changed(&client->voters, node);
     if (client->leases.releasing_count > 0)
         client->leases.release_retry_ns = now_ns; /* releases that are due can be sent now */
     RL_EACH (struct rl_call, call, &client->calls.all, entry) {
@@ -165,7 +165,7 @@ static void absent(redlock *client, int64_t absent_ns)
     rl_subs_absent(client, absent_ns);
     client->loop.absent_ns += absent_ns;
     client->loop.suspended_ns = rl_clock_suspended_ns();
-    client->nodes.opened_ns += absent_ns; /* the beginning of its first connects */
+    client->voters.opened_ns += absent_ns; /* the beginning of its first connects */
     RL_EACH (struct rl_call, call, &client->calls.all, entry)
         call->connect_until_ns += absent_ns;
 }
@@ -225,7 +225,7 @@ static void tick(redlock *client, int64_t now_ns)
         rl_leases_retry_releases(client, now_ns);
     if (atomic_load(&client->calls.canceled) && !client->calls.cancel_seen)
         cancel_all(client, now_ns);
-    if (rl_fill_in_busy(&client->leases.fill_in))
+    if (rl_fill_in_busy(&client->voters.fill_in))
         rl_fill_in_tick(client, now_ns); /* before calls begin rounds that ask all masters */
     rl_timers_run(&client->loop.timers, now_ns);
     rl_renewals_go_on(client, now_ns);
@@ -241,7 +241,7 @@ static int64_t due_ns(redlock *client)
     due = rl_earlier_ns(due, rl_renewals_due_ns(client));
     due = rl_earlier_ns(due, client->leases.release_retry_ns);
     due = rl_earlier_ns(due, client->duplicates.again_ns);
-    due = rl_earlier_ns(due, client->leases.fill_in.due_ns);
+    due = rl_earlier_ns(due, client->voters.fill_in.due_ns);
     due = rl_earlier_ns(due, client->certifying.now.again_ns);
     due = rl_earlier_ns(due, rl_tallies_due_ns(client));
     for (unsigned i = 0; i < client->nodes.n; i++)
@@ -251,7 +251,7 @@ static int64_t due_ns(redlock *client)
 
 static bool overdue(redlock *client, int64_t now_ns)
 {
-    return rl_nodes_overdue(&client->nodes, now_ns);
+    return rl_voters_overdue(&client->voters, now_ns);
 }
 
 const struct rl_loop_hooks rl_engine_hooks = {

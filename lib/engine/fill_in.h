@@ -9,6 +9,7 @@
 
 struct rl_lease;
 struct rl_node;
+struct rl_voters;
 
 /* Sets of nodes. */
 struct rl_fill_in {
@@ -27,13 +28,13 @@ static inline bool rl_fill_in_busy(const struct rl_fill_in *fill_in)
 }
 
 /* A round begins without these nodes. */
-void rl_fill_in_left_out(redlock *client, uint64_t nodes, int64_t now_ns);
+void rl_fill_in_left_out(struct rl_voters *voters, uint64_t nodes, int64_t now_ns);
 
 /* A node is UP or lost, or what is known of its server has changed. */
-void rl_fill_in_node_changed(redlock *client, const struct rl_node *node);
+void rl_fill_in_node_changed(struct rl_voters *voters, const struct rl_node *node);
 
 /* A lease has its turn, or is not open any more. */
-void rl_fill_in_pass_over(redlock *client, const struct rl_lease *lease);
+void rl_fill_in_pass_over(const struct rl_lease *lease);
 
 /* Those of `away` that vote now are back: begin with the first lease, also for those that are
  * being filled in already. */

@@ -12,10 +12,10 @@
 
 uint64_t rl_lease_idle_nodes(const struct rl_lease *lease, uint64_t nodes)
 {
-    assert((nodes & ~rl_all(lease->client->nodes.n)) == 0);
+    assert((nodes & ~rl_all(lease->voters->n)) == 0);
     for (uint64_t rest = nodes; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        if (lease->hold.acquire_inflight[lease->client->nodes.all[i].current] & rl_bit(i))
+        if (lease->hold.acquire_inflight[lease->voters->node[i]->current] & rl_bit(i))
             nodes &= ~rl_bit(i);
     }
     return nodes;
@@ -55,7 +55,7 @@ static uint64_t nodes_up(const redlock *client)
  * a node may have room, or the lease's keys have expired. */
 static int64_t look_again_ns(const struct rl_lease *lease, uint64_t up, int64_t now_ns)
 {
-    assert(lease->releasing && (up & ~rl_all(lease->client->nodes.n)) == 0);
+    assert(lease->releasing && (up & ~rl_all(lease->voters->n)) == 0);
     if (!lease->hold.release_due || now_ns >= lease->hold.release_due_until_ns)
         return INT64_MAX;
     if (lease->retry_ns > now_ns)
@@ -97,7 +97,7 @@ static unsigned show_deadline(struct rl_lease *lease, unsigned events, int64_t n
 static unsigned ask_more(struct rl_lease *lease, unsigned events, int64_t now_ns)
 {
     struct rl_hold *hold = &lease->hold;
-    uint64_t voting = rl_nodes_to_ask(&lease->client->nodes, now_ns);
+    uint64_t voting = rl_voters_to_ask(lease->voters, now_ns);
     int64_t deadline_ns = now_ns + lease->budget_ns;
     bool rest = events & RL_DO_ASK_REST;
     assert(lease->budget_ns > 0 && !lease->releasing);
@@ -132,7 +132,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
     if (events & RL_DO_RETAKE)
         rl_lease_send_taking(
             lease, RL_RETAKE,
-            rl_lease_idle_nodes(lease, hold->retake & rl_nodes_to_ask(&client->nodes, now_ns)),
+            rl_lease_idle_nodes(lease, hold->retake & rl_voters_to_ask(lease->voters, now_ns)),
             now_ns);
     rl_lease_send_releases(lease, now_ns);
     if (hold->release_due) {
@@ -154,11 +154,11 @@ void rl_lease_acquire(struct rl_lease *lease, uint64_t voting, int first, int64_
 {
     assert(lease->call && !lease->query && lease->hold.phase == RL_HOLD_NEW);
     assert(node_deadline_ns > t0_ns && !lease->releasing);
-    assert(lease->hold.n == lease->client->nodes.n); /* a majority is one of all masters */
+    assert(lease->hold.n == lease->voters->n); /* a majority is one of all masters */
     rl_lease_ref(lease);
     lease->client->stats.rounds++;
-    lease->client->nodes.warm = true;
-    rl_fill_in_left_out(lease->client, rl_all(lease->hold.n) & ~voting, t0_ns);
+    lease->voters->warm = true;
+    rl_fill_in_left_out(lease->voters, rl_all(lease->hold.n) & ~voting, t0_ns);
     lease->certificates = lease->client->certifying.changes;
     unsigned events = rl_hold_ask(&lease->hold, t0_ns, node_deadline_ns, voting, first);
     events |= rl_lease_send_taking(lease, RL_ACQUIRE, rl_hold_to_ask(&lease->hold), t0_ns);
@@ -174,7 +174,7 @@ void rl_lease_extend(struct rl_lease *lease, uint64_t voting, int64_t ttl_ns, in
     assert(!lease->releasing); /* no extension is queued once release was called */
     assert(node_deadline_ns > t0_ns);
     rl_lease_ref(lease);
-    rl_fill_in_left_out(lease->client, rl_all(lease->hold.n) & ~voting, t0_ns);
+    rl_fill_in_left_out(lease->voters, rl_all(lease->hold.n) & ~voting, t0_ns);
     rl_account_asks(lease);
     unsigned events = rl_hold_extend(&lease->hold, t0_ns, ttl_ns, node_deadline_ns,
                                      rl_lease_idle_nodes(lease, voting));
@@ -202,7 +202,7 @@ static unsigned fail_unreachable(struct rl_lease *lease, int64_t now_ns)
     assert(lease->releasing && hold->phase == RL_HOLD_ENDING);
     for (uint64_t rest = hold->release_due; rest && hold->releasing; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        struct rl_node *node = &lease->client->nodes.all[i];
+        struct rl_node *node = lease->voters->node[i];
         if (rl_node_standing(node, now_ns) == RL_STANDING_DOWN) /* UP: there is no room yet */
             events |= rl_hold_unsent(hold, i, RL_RELEASE, now_ns);
     }

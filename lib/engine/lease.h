@@ -18,6 +18,7 @@ struct rl_lease {
     struct rl_timer timer; /* first: renewing, or the end of a release's time */
     struct rl_entry entry; /* in client->leases.open, ->releasing or ->spare */
     redlock *client;
+    struct rl_voters *voters;  /* on its name */
     struct rl_call *call;      /* the call that waits for it, or NULL */
     struct redlock_lock *lock; /* the user's lock, or NULL */
     int64_t clock_epoch;       /* the clock's epoch that its times belong to */

@@ -17,8 +17,7 @@
 /* R8: Never after a release or a detach. True: something was sent. */
 static bool fill_in_lease(struct rl_lease *lease, int64_t now_ns)
 {
-    redlock *client = lease->client;
-    const struct rl_fill_in *fill_in = &client->leases.fill_in;
+    const struct rl_fill_in *fill_in = &lease->voters->fill_in;
     assert(!lease->releasing && !lease->spare);
     if (lease->query || lease->detached)
         return false;
@@ -29,7 +28,7 @@ static bool fill_in_lease(struct rl_lease *lease, int64_t now_ns)
         over ? 0 : rl_hold_came_back(&lease->hold, fill_in->back, forgot, now_ns);
     if (events) {
         int64_t left_ns = rl_validity_left_ns(lease->hold.deadline_ns, now_ns);
-        int64_t budget_ns = rl_nodes_budget_ns(&client->nodes, fill_in->back, left_ns);
+        int64_t budget_ns = rl_voters_budget_ns(lease->voters, fill_in->back, left_ns);
         lease->budget_ns = budget_ns < 0 ? left_ns : budget_ns;
         rl_lease_on_hold_events(lease, events, now_ns);
     }
@@ -40,13 +39,13 @@ static bool fill_in_lease(struct rl_lease *lease, int64_t now_ns)
 /* R8: A few leases in a turn, so that callers and masters go on. */
 static void go_on(redlock *client, int64_t now_ns)
 {
-    struct rl_fill_in *fill_in = &client->leases.fill_in;
+    struct rl_fill_in *fill_in = &client->voters.fill_in;
     unsigned sent = 0;
     for (unsigned seen = 0; seen < SEEN_A_TURN && sent < rl_limits.fill_in_a_turn; seen++) {
         struct rl_lease *lease = fill_in->next;
         if (!rl_fill_in_has_room(client, now_ns) || !lease)
             break;
-        rl_fill_in_pass_over(client, lease);
+        rl_fill_in_pass_over(lease);
         sent += fill_in_lease(lease, now_ns);
     }
     bool more = fill_in->next && fill_in->back;
@@ -59,7 +58,7 @@ static void go_on(redlock *client, int64_t now_ns)
 
 void rl_fill_in_tick(redlock *client, int64_t now_ns)
 {
-    struct rl_fill_in *fill_in = &client->leases.fill_in;
+    struct rl_fill_in *fill_in = &client->voters.fill_in;
     assert(rl_fill_in_busy(fill_in));
     rl_fill_in_begin(client, now_ns);
     if (now_ns >= fill_in->due_ns)

@@ -47,7 +47,7 @@ static int make_token(struct rl_lease *lease)
 static void unlist(struct rl_lease *lease)
 {
     redlock *client = lease->client;
-    rl_fill_in_pass_over(client, lease);
+    rl_fill_in_pass_over(lease);
     if (!lease->releasing)
         rl_lease_remove_name(lease);
     rl_list_remove(lease->releasing ? &client->leases.releasing : &client->leases.open,
@@ -100,6 +100,7 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
         return REDLOCK_ENOMEM;
     *lease = (struct rl_lease){
         .client = client,
+        .voters = &client->voters,
         .clock_epoch = rl_clock_epoch(&client->clock),
         .bytes = lease->bytes,
         .budget_ns = RL_ROUND_MIN_NS,

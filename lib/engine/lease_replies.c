@@ -46,7 +46,7 @@ static enum rl_queued queued_by(const struct rl_lease *lease,
 /* A request of the lease has ended. */
 static void owes_less(struct rl_lease *lease, const struct rl_inflight *inflight)
 {
-    unsigned *filling = &lease->client->leases.fill_in.owed;
+    unsigned *filling = &lease->voters->fill_in.owed;
     assert(lease->owed > 0 && !lease->spare);
     lease->owed--;
     if (inflight->verb != RL_RETAKE)
@@ -165,7 +165,7 @@ void rl_lease_on_link_lost(void *owner, struct rl_node *node, unsigned slot,
     assert(lease->client == owner);
     rl_lease_ref(lease);
     owes_less(lease, inflight);
-    lease->client->leases.fill_in.away |= rl_bit(node->index);
+    lease->voters->fill_in.away |= rl_bit(node->index);
     if (inflight->script == RL_ACQUIRE_OR_QUEUE && !lease->query)
         note_queue(lease, node->index, RL_MAYBE_QUEUED, now_ns);
     rl_lease_on_vote(lease, node, inflight->verb, &vote_reply);

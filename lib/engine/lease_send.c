@@ -35,7 +35,7 @@ static void fence(struct rl_request *request, const struct rl_lease *lease)
     if (lead_us > window_us / 8)
         lead_us = window_us / 8;
     request->fenced = true;
-    request->counter = rl_kind_counter(lease->target.kind, client->nodes.n);
+    request->counter = rl_kind_counter(lease->target.kind, lease->voters->n);
     request->counter_life_ms = RL_FENCE_LIFE_MS + window_us / 1000;
     request->writes_back = lease->hold.phase == RL_HOLD_FENCING;
     request->fencing_token =
@@ -110,7 +110,7 @@ static void request_init(struct request *request, struct rl_lease *lease, enum r
     if (request->inflight.native)
         return;
     if (rl_request_reserves(&request->is))
-        request->is.reserve_ms = rl_nodes_reserve_ms(&client->nodes);
+        request->is.reserve_ms = rl_voters_reserve_ms(lease->voters);
     if (fenced)
         fence(&request->is, lease);
     request->inflight.certified = fenced && client->node_settings.fencing_strict &&
@@ -162,7 +162,7 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
         return false;
     *known |= by_body;
     lease->owed++;
-    lease->client->leases.fill_in.owed += request->is.script == RL_RETAKE;
+    lease->voters->fill_in.owed += request->is.script == RL_RETAKE;
     lease->client->stats.commands += request->inflight.native ? 2 : 1;
     return true;
 }
@@ -178,7 +178,7 @@ static unsigned send(struct rl_lease *lease, enum rl_verb script, uint64_t nodes
     request_init(&request, lease, script, now_ns);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
-        struct rl_node *node = &lease->client->nodes.all[i];
+        struct rl_node *node = lease->voters->node[i];
         if (lease->hold.phase == RL_HOLD_ENDING)
             break;
         enum rl_verb verb = rl_verb_of(script);
@@ -199,7 +199,7 @@ unsigned rl_lease_send_taking(struct rl_lease *lease, enum rl_verb verb, uint64_
 {
     assert(rl_verb_takes(verb));
     assert(!lease->query && !lease->detached);
-    assert((nodes & ~rl_all(lease->client->nodes.n)) == 0);
+    assert((nodes & ~rl_all(lease->voters->n)) == 0);
     /* A waiter enters the queues of nodes from which it will hear of a release. */
     uint64_t queues = 0;
     if (verb == RL_ACQUIRE && lease->waiter)
@@ -220,7 +220,7 @@ void rl_lease_send_releases(struct rl_lease *lease, int64_t now_ns)
     bool begun = false;
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
-        struct rl_node *node = &lease->client->nodes.all[i];
+        struct rl_node *node = lease->voters->node[i];
         for (unsigned slot = 0; slot < RL_SLOTS; slot++) {
             bool current = slot == node->current;
             if (!rl_hold_wants_release(hold, i, slot, current))
@@ -240,13 +240,13 @@ void rl_lease_query(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes, i
     struct request request;
     assert(lease->hold.phase == RL_HOLD_NEW && !lease->lock); /* no hold, no vote */
     assert(lease->call); /* nobody else is told the answers */
-    assert((nodes & ~rl_all(lease->client->nodes.n)) == 0 && deadline_ns > now_ns);
+    assert((nodes & ~rl_all(lease->voters->n)) == 0 && deadline_ns > now_ns);
     rl_lease_ref(lease);
     lease->query = true;
     lease->budget_ns = deadline_ns - now_ns;
     request_init(&request, lease, verb, now_ns);
     for (; nodes; nodes &= nodes - 1) {
-        struct rl_node *node = &lease->client->nodes.all[rl_first(nodes)];
+        struct rl_node *node = lease->voters->node[rl_first(nodes)];
         if (!put(&request, lease, node, node->current)) {
             struct rl_vote_reply vote_reply = {.vote = RL_VOTE_FAILED,
                                                .why = "takes no more requests"};

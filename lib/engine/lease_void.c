@@ -18,7 +18,7 @@ static void recount(struct rl_lease *lease, struct lost *lost, int64_t now_ns)
     uint64_t nodes = lease->void_due;
     lease->account.voided |= nodes;
     unsigned events = 0;
-    assert(nodes != 0 && (nodes & ~rl_all(lease->client->nodes.n)) == 0);
+    assert(nodes != 0 && (nodes & ~rl_all(lease->voters->n)) == 0);
     lease->void_due = 0;
     if (lease->releasing || lease->spare)
         return;

@@ -1,4 +1,5 @@
-/* nodes.h - the state of a client's nodes together. The mutex must be held. */
+/* nodes.h - all of a client's nodes, whatever they vote on (voters.h). The mutex must be held.
+ */
 #ifndef RL_NODES_H
 #define RL_NODES_H
 
@@ -7,65 +8,12 @@
 struct rl_nodes {
     unsigned n;
     struct rl_node *all;
-    struct rl_node_settings *settings;
-    int64_t opened_ns;   /* since when the client connects */
-    int64_t majority_ns; /* when a majority was first able to vote; 0: not yet */
-    bool warm;           /* a round has been begun */
 };
 
 /* A call wants votes. */
-void rl_nodes_want(struct rl_nodes *nodes, int64_t now_ns);
-
-/* The nodes that a round asks now. */
-uint64_t rl_nodes_to_ask(struct rl_nodes *nodes, int64_t now_ns);
-
-/* The same for a renewal. Where too few are left because tries fill them, those are asked too:
- * what is held goes before what is wanted. */
-uint64_t rl_nodes_to_renew(struct rl_nodes *nodes, int64_t now_ns);
-
-/* The nodes that are connected and fit to vote, whether they are asked or not. */
-uint64_t rl_nodes_able(const struct rl_nodes *nodes);
-
-/* Those of these nodes of which a fencing token may come. */
-uint64_t rl_nodes_to_fence(const struct rl_nodes *nodes, uint64_t voting);
-
-/* The node that a round asks first after a split, the same for all clients; -1: none votes. */
-int rl_nodes_first(const struct rl_nodes *nodes, uint64_t voting, const void *name, size_t len);
-
-/* The number of nodes that connect for the first time. */
-unsigned rl_nodes_pending(struct rl_nodes *nodes);
-
-/* The round trip within which a majority of `mask` answers; 0: unknown. */
-int64_t rl_nodes_round_trip_ns(struct rl_nodes *nodes, uint64_t mask);
+void rl_nodes_want(struct rl_nodes *nodes, struct rl_node_settings *settings, int64_t now_ns);
 
 /* The bytes that wait to be sent to the node to which most of them do. */
 size_t rl_nodes_queued(struct rl_nodes *nodes);
-
-/* How long a majority may be silent until its answers are more likely to be lost than late. */
-int64_t rl_nodes_patience_ns(struct rl_nodes *nodes);
-
-/* How long a release reserves the lock for the waiter it wakes: the wake-up and the acquire
- * must arrive, and its scheduler needs a while. A liveness hint: too short is harmless. */
-int64_t rl_nodes_reserve_ms(struct rl_nodes *nodes);
-
-/* The time that one node of `mask` has in a round of that length; -1: too little for a
- * round. */
-int64_t rl_nodes_budget_ns(struct rl_nodes *nodes, uint64_t mask, int64_t remaining_ns);
-
-/* These can vote. Where that is no majority, those that refuse are tried again sooner. */
-void rl_nodes_need(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns);
-
-/* Those that refuse what a person must mend. */
-uint64_t rl_nodes_refusing(const struct rl_nodes *nodes);
-
-/* Is some node's reply past its deadline? */
-bool rl_nodes_overdue(struct rl_nodes *nodes, int64_t now_ns);
-
-/* Are all nodes that a round could need as ready as they will be? See nodes.c. */
-bool rl_nodes_ready(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns,
-                    int64_t *ret_until_ns);
-
-/* Is a majority lacking only because nodes have too many requests? That will pass. */
-bool rl_nodes_saturated(struct rl_nodes *nodes, uint64_t voting, int64_t now_ns);
 
 #endif

@@ -46,8 +46,8 @@ static void run_lost(redlock *client, struct rl_callback *callback)
 
 static bool has_quorum(redlock *client, int64_t now_ns)
 {
-    return rl_count(rl_nodes_to_renew(&client->nodes, now_ns)) >=
-           rl_quorum_needed(client->nodes.n);
+    return rl_count(rl_voters_to_renew(&client->voters, now_ns)) >=
+           rl_quorum_needed(client->voters.n);
 }
 
 /* A held lock that may be lost does not wait for the end of a backoff. */
@@ -56,7 +56,7 @@ static void hasten_nodes(redlock *client, int64_t now_ns)
     assert(client->leases.starving > 0 && client->leases.starving <= client->leases.renewals);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_hasten(&client->nodes.all[i], now_ns);
-    rl_nodes_need(&client->nodes, 0, now_ns);
+    rl_voters_need(&client->voters, 0, now_ns);
 }
 
 void rl_renewals_node_changed(redlock *client, int64_t now_ns)
@@ -143,9 +143,9 @@ void rl_renewal_extend(struct rl_lease *lease, int64_t now_ns)
         return;
     }
     rl_renewal_unqueue(lease);
-    uint64_t voting = rl_nodes_to_renew(&client->nodes, now_ns);
+    uint64_t voting = rl_voters_to_renew(lease->voters, now_ns);
     int64_t left_ns = rl_validity_left_ns(rl_renewal_lost_ns(lease), now_ns);
-    int64_t budget_ns = rl_nodes_budget_ns(&client->nodes, voting, left_ns);
+    int64_t budget_ns = rl_voters_budget_ns(lease->voters, voting, left_ns);
     lease->budget_ns = budget_ns < 0 ? left_ns : budget_ns; /* a last try is worth it */
     lease->renewal.extending = true;
     client->leases.renewing++;

@@ -15,9 +15,9 @@
 #include <assert.h>
 
 /* What masters take in a round trip. On a far master that is many; on a near one the least. */
-static unsigned at_once(struct rl_nodes *nodes)
+static unsigned at_once(struct rl_voters *voters)
 {
-    int64_t trip_ms = rl_nodes_round_trip_ns(nodes, rl_all(nodes->n)) / RL_NS_PER_MS;
+    int64_t trip_ms = rl_voters_round_trip_ns(voters, rl_all(voters->n)) / RL_NS_PER_MS;
     int64_t most = rl_limits.renewals_max, least = rl_limits.renewals_min;
     assert(least > 0 && least <= most);
     if (trip_ms > most / rl_limits.renewals_a_ms)
@@ -42,8 +42,8 @@ void rl_renewals_go_on(redlock *client, int64_t now_ns)
     if (waiting->count == 0)
         return;
     rl_timers_run(waiting, now_ns); /* those whose time is over */
-    int64_t trip_ns = rl_nodes_round_trip_ns(&client->nodes, rl_all(client->nodes.n));
-    leases->at_once = at_once(&client->nodes);
+    int64_t trip_ns = rl_voters_round_trip_ns(&client->voters, rl_all(client->voters.n));
+    leases->at_once = at_once(&client->voters);
     for (size_t left = waiting->count; left > 0 && waiting->count > 0; left--) {
         struct rl_lease *lease = (struct rl_lease *)rl_timers_first(waiting);
         if (leases->renewing >= leases->at_once)

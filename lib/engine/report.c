@@ -108,11 +108,11 @@ void rl_report_unasked(struct rl_call *call, uint64_t nodes, int64_t now_ns)
     struct rl_report *report = &call->report;
     if (!report->to)
         return;
-    assert(!call->done && (nodes & ~rl_all(call->client->nodes.n)) == 0);
+    assert(!call->done && (nodes & ~rl_all(call->voters->n)) == 0);
     for (nodes &= ~(report->granted | report->held | report->free | report->failed); nodes;
          nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
-        struct rl_node *node = &call->client->nodes.all[i];
+        struct rl_node *node = call->voters->node[i];
         redlock_node_vote vote = get(report, i);
         if (rl_node_standing(node, now_ns) <= RL_STANDING_CONNECTING && rl_node_pending(node)) {
             set_text(&vote, "was not asked, as it was still connecting");
@@ -128,10 +128,10 @@ void rl_report_begin(struct rl_call *call, uint64_t voting, int64_t now_ns)
 {
     if (!call->report.to)
         return;
-    assert(!call->done && (voting & ~rl_all(call->client->nodes.n)) == 0);
+    assert(!call->done && (voting & ~rl_all(call->voters->n)) == 0);
     call->report.whole.rounds++;
     clear(&call->report, call->client);
-    rl_report_unasked(call, rl_all(call->client->nodes.n) & ~voting, now_ns);
+    rl_report_unasked(call, rl_all(call->voters->n) & ~voting, now_ns);
 }
 
 void rl_report_vote(struct rl_call *call, unsigned node, int vote,
@@ -140,7 +140,7 @@ void rl_report_vote(struct rl_call *call, unsigned node, int vote,
     struct rl_report *report = &call->report;
     if (!report->to)
         return;
-    assert(node < call->client->nodes.n);
+    assert(node < call->voters->n);
     assert(!call->done); /* the user's struct may be gone */
     redlock_node_vote said = get(report, node);
     said.vote = vote;
@@ -152,8 +152,7 @@ void rl_report_vote(struct rl_call *call, unsigned node, int vote,
                               ? vote_reply->holder_len
                               : sizeof(said.holder) - 1;
         memcpy(said.holder, vote_reply->holder, said.holder_len);
-        said.holder_len =
-            rl_node_mask(&call->client->nodes.all[node], said.holder, said.holder_len);
+        said.holder_len = rl_node_mask(call->voters->node[node], said.holder, said.holder_len);
         said.holder[said.holder_len] = '\0';
     }
     put(report, node, &said);

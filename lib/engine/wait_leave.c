@@ -26,7 +26,7 @@ static uint64_t leave_queue(redlock *client, const struct rl_target *target, uin
         return 0;
     rl_nonce_text(++client->requests.nonce, request.nonce);
     if (rl_request_reserves(&request))
-        request.reserve_ms = rl_nodes_reserve_ms(&client->nodes);
+        request.reserve_ms = rl_voters_reserve_ms(&client->voters);
     size_t len = rl_request_encode(&request, true, client->requests.bytes);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);

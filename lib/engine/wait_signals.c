@@ -94,7 +94,7 @@ void rl_wait_queue_yield(redlock *client, const struct rl_target *target, int64_
     if (!rl_kind_queues(target->kind))
         return;
     /* The time of a hand-off: the release, the wake-up, the acquire and its reply. */
-    int64_t pause_ns = 4 * rl_nodes_round_trip_ns(&client->nodes, rl_all(client->nodes.n));
+    int64_t pause_ns = 4 * rl_voters_round_trip_ns(&client->voters, rl_all(client->voters.n));
     if (pause_ns > YIELD_MAX_NS)
         pause_ns = YIELD_MAX_NS;
     uint64_t hash = rl_hash_of(&queues->by_name, target->name, target->name_len);

@@ -112,7 +112,7 @@ struct rl_slot {
 };
 
 struct rl_node {
-    unsigned index;
+    unsigned index; /* its place in the list of masters, and its bit in sets of nodes */
     const struct rl_node_config *config;
     const struct rl_node_settings *settings;
     struct rl_tls_context *tls;

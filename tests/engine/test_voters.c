@@ -1,8 +1,8 @@
-/* test_nodes.c - how long a client waits for its nodes: for a majority at all, and a client
+/* test_voters.c - how long a client waits for its nodes: for a majority at all, and a client
  * that has never asked for the others too. Nodes are made up, and so is the time. */
 #include "config_auto.h"
 
-#include "engine/nodes.h"
+#include "engine/voters.h"
 #include "net/link_internal.h"
 #include "suite.h"
 
@@ -13,7 +13,7 @@
 enum { NODES = 3, MAJORITY = 3 /* nodes 0 and 1, as bits */, FIRST = 1 };
 
 static struct rl_node all[NODES];
-static struct rl_nodes nodes;
+static struct rl_voters voters;
 static struct rl_link links[NODES];
 static int64_t until_ns;
 
@@ -25,8 +25,9 @@ static void set_up(void)
         rl_node_connection(&all[i])->link = &links[i];
     }
     static struct rl_node_settings settings;
-    nodes = (struct rl_nodes){
-        .n = NODES, .all = all, .settings = &settings, .opened_ns = OPENED};
+    voters = (struct rl_voters){.n = NODES, .settings = &settings, .opened_ns = OPENED};
+    for (unsigned i = 0; i < NODES; i++)
+        voters.node[i] = &all[i];
 }
 
 static bool ready(uint64_t voting, int64_t after_ns)
@@ -34,7 +35,7 @@ static bool ready(uint64_t voting, int64_t after_ns)
     for (unsigned i = 0; i < NODES; i++)
         if (voting & rl_bit(i))
             all[i].mode = RL_UP;
-    return rl_nodes_ready(&nodes, voting, OPENED + after_ns, &until_ns);
+    return rl_voters_ready(&voters, voting, OPENED + after_ns, &until_ns);
 }
 
 /* A cold client with a majority waits about as long again: 1 ms at least, 100 ms at most. */
@@ -78,7 +79,7 @@ TEST(ready, failure_of_last_node_ends_grace)
 
 TEST(ready, warm_client_needs_no_more_than_majority)
 {
-    nodes.warm = true;
+    voters.warm = true;
     ck_assert(!ready(FIRST, MS));
     ck_assert(ready(MAJORITY, MS));
 }
@@ -104,10 +105,10 @@ TEST(ready, masters_full_of_tries_are_asked_for_renewals)
         connection->fifo = &fifo;
         connection->fifo_count = 10000;
     }
-    ck_assert_uint_eq(rl_nodes_to_ask(&nodes, OPENED), rl_bit(NODES - 1));
-    ck_assert_uint_eq(rl_nodes_to_renew(&nodes, OPENED), rl_all(NODES));
+    ck_assert_uint_eq(rl_voters_to_ask(&voters, OPENED), rl_bit(NODES - 1));
+    ck_assert_uint_eq(rl_voters_to_renew(&voters, OPENED), rl_all(NODES));
     all[NODES - 1].mode = RL_CONNECTING;
-    ck_assert_uint_eq(rl_nodes_to_renew(&nodes, OPENED), MAJORITY);
+    ck_assert_uint_eq(rl_voters_to_renew(&voters, OPENED), MAJORITY);
 }
 
 TEST(ready, masters_full_of_tries_are_left_alone_where_others_are_enough)
@@ -117,7 +118,7 @@ TEST(ready, masters_full_of_tries_are_left_alone_where_others_are_enough)
         all[i].mode = RL_UP;
     rl_node_connection(&all[2])->fifo = &fifo;
     rl_node_connection(&all[2])->fifo_count = 10000;
-    ck_assert_uint_eq(rl_nodes_to_renew(&nodes, OPENED), MAJORITY);
+    ck_assert_uint_eq(rl_voters_to_renew(&voters, OPENED), MAJORITY);
 }
 
 CASE(ready, .set_up = set_up)
