@@ -33,8 +33,8 @@ ln -s "$REDLOCK_CLUSTER" "$work/bin/redlock-cluster"
 
 # shellcheck disable=SC2016 # no command is meant
 blocks() { # PAGE: its blocks for a shell, but what is installed before
-    sed -n '/^```sh$/,/^```$/p' "$root/$1" | grep -v -e '^```' -e '^apt-get ' -e '^    libhiredis' \
-        -e '^\./autogen.sh' -e '^make install'
+    sed -n '/^```sh$/,/^```$/p' "$root/$1" | grep -v -e '^```' -e '^apt-get ' \
+        -e '^\./autogen.sh'
 }
 {
     blocks README.md
