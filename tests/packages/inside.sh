@@ -38,7 +38,7 @@ make_them() { (cd "$tree" && ./configure --quiet && make deb && mv packages ../n
 # whose tar and gzip may write another one than those that made the first.
 make_again() (
     umask 077
-    TMPDIR='/var/tmp/another place' TZ=Asia/Tokyo CFLAGS=-O0
+    TMPDIR=/var/tmp/elsewhere TZ=Asia/Tokyo CFLAGS=-O0
     export TMPDIR TZ CFLAGS
     mkdir "$TMPDIR" && cd "$TMPDIR" && tar -xf "/check/$tree/$tree.tar.gz" && cd "$tree" &&
         ./configure --quiet && make dist-gzip && tools/packages/make-deb "$tree.tar.gz" /check/again
@@ -62,7 +62,7 @@ same_sources() { # TARBALL TARBALL: what is in them
     half=$(($(wc -l <contents) / 2))
     [ "$half" -gt 500 ] && [ "$(head -n $half contents)" = "$(tail -n +$((half + 1)) contents)" ]
 }
-same_tarball() { cmp "$tree/$tree.tar.gz" "/var/tmp/another place/$tree/$tree.tar.gz"; }
+same_tarball() { cmp "$tree/$tree.tar.gz" "/var/tmp/elsewhere/$tree/$tree.tar.gz"; }
 same_packages() { for deb in new/*.deb; do cmp "$deb" "again/${deb#new/}" || return 1; done; }
 
 step 'what building needs is installed' prepare
