@@ -80,7 +80,7 @@ links() { # OUTPUT FLAGS...
 check 'the flags for compiling are of our own header only' only_ours
 check 'a program links with our own package' links ours --cflags --libs
 check 'and runs' with '' "$work/ours" "$work/list"
-if [ -f "$build/.libs/libredlock.a" ]; then
+if [ -f "$build/.libs/libredlock.a" ] && static_can_be_linked "$build"; then
     rm "$work/lib/"*.so*
     check 'so does one with the static library, and what it needs' \
         links ours_static --static --cflags --libs

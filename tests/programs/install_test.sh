@@ -67,14 +67,8 @@ good() { # shared|static PROGRAM
     check "$2 is linked with the $1 library" is_linked "$1" "$2"
     check 'and runs' runs "$2"
 }
-# OpenSSL names libraries for static linking whose files may not be installed.
-static_can_be_linked() {
-    echo 'int main(void) { return 0; }' >"$work/none.c"
-    # shellcheck disable=SC2046 # words are wanted
-    $cc -o "$work/none" "$work/none.c" $(word PRIVATE_LIBS) >"$work/out" 2>&1
-}
 kinds='shared static'
-static_can_be_linked || {
+static_can_be_linked "$builddir" || {
     echo 'nothing is linked with the static library: what OpenSSL needs for that is not installed'
     kinds=shared
 }

@@ -65,6 +65,14 @@ await() { # COMMAND...
     done
 }
 
+# OpenSSL names libraries for static linking whose files may not be installed.
+static_can_be_linked() { # BUILD
+    echo 'int main(void) { return 0; }' >"$work/none.c"
+    # shellcheck disable=SC2046 # words are wanted
+    ${CC:-cc} -o "$work/none" "$work/none.c" $(sed -n 's/^PRIVATE_LIBS = //p' "$1/Makefile") \
+        >"$work/out" 2>&1
+}
+
 # The end of a test, and its exit status.
 tell() {
     printf 'Checks: %d, Failures: %d, Errors: 0\n' "$checks" "$failures"
