@@ -156,7 +156,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/core/test_hold_back %D%/core/test_hold_settle %D%/core/test_hold_void %D%/core/test_identity %D%/core/test_marker %D%/core/test_quorum \
 	%D%/core/test_quorum_value %D%/core/test_reconnect %D%/core/test_server_info %D%/core/test_trust \
 	%D%/core/test_validity %D%/core/test_waking \
-	%D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_parking %D%/engine/test_target \
+	%D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_kick %D%/engine/test_parking %D%/engine/test_target \
 	%D%/engine/test_voters %D%/engine/test_sends %D%/engine/test_subscribers %D%/engine/test_threads \
 	%D%/engine/test_wait_queue %D%/faults/test_absence %D%/faults/test_clock_back \
 	%D%/faults/test_faults %D%/faults/test_hostile %D%/faults/test_loss \

@@ -2,7 +2,9 @@
  * list takes no other one along. */
 #include "config_auto.h"
 
+#include "engine/background.h"
 #include "engine/client.h"
+#include "engine/kick.h"
 #include "suite.h"
 
 enum { NOTICES = 4 };
@@ -25,7 +27,7 @@ static void post(int number)
 
 static void set_up(void)
 {
-    client.background.kick_fd = -1;
+    client.background.kick_fd = client.background.alarm_fd = client.background.outer_fd = -1;
 }
 
 TEST(list, they_are_told_once_each_and_in_order)
@@ -61,6 +63,28 @@ TEST(list, only_element_may_be_dropped)
     rl_callbacks_run(&client);
     ck_assert_int_eq(told_count, 1);
     ck_assert_int_eq(told[0], 1);
+}
+
+/* Another thread runs one just now: the next waits for that. */
+TEST(list, one_runs_at_a_time)
+{
+    client.callbacks.calling = true;
+    post(0);
+    rl_callbacks_run(&client);
+    ck_assert_int_eq(told_count, 0);
+    client.callbacks.calling = false;
+    rl_callbacks_run(&client);
+    ck_assert_int_eq(told_count, 1);
+}
+
+TEST(list, thread_that_sleeps_is_woken)
+{
+    ck_assert_int_eq(rl_kick_make(&client.background), 0);
+    client.background.sleeps_until_ns = INT64_MAX;
+    post(0);
+    ck_assert(client.background.kicked);
+    rl_kick_drain(&client.background);
+    rl_background_done(&client);
 }
 
 CASE(list, .set_up = set_up)

@@ -152,6 +152,21 @@ TEST(open, silent_server_is_asked_for_pong_in_time)
     ck_assert_int_eq(rl_sub_due_ns(&rig.sub), rig.sub.connection.heard_ns + PING_AFTER_NS);
 }
 
+/* This process did not run, so the server had no time to answer. */
+TEST(open, pong_that_was_missed_while_process_did_not_run_is_awaited_anew)
+{
+    sub_peer_expect_listening(&peer, &rig);
+    int64_t ping_ns = rig.sub.connection.heard_ns + PING_AFTER_NS;
+    int64_t limit_ns = ping_ns + rig.settings.stall_limit_ns;
+    rl_sub_tick(&rig.sub, ping_ns);
+    rl_sub_absent(&rig.sub, RL_NS_PER_S);
+    ck_assert_int_eq(rl_sub_due_ns(&rig.sub), limit_ns + RL_NS_PER_S);
+    rl_sub_tick(&rig.sub, limit_ns + RL_NS_PER_S - 1);
+    ck_assert(rl_sub_listens(&rig.sub));
+    rl_sub_tick(&rig.sub, limit_ns + RL_NS_PER_S);
+    ck_assert(!rl_sub_listens(&rig.sub));
+}
+
 /* It has been in the socket for long when somebody looks. */
 TEST(open, answer_that_is_there_is_seen_before_silence_is_judged)
 {
