@@ -309,7 +309,7 @@ static void note_refusal(struct rl_acquire *acquire, const struct rl_vote_reply 
         rl_kind_holder_wakes(vote_reply->holder, vote_reply->holder_len))
         rl_refusals_next(&acquire->refusals, holder);
     /* A holder will wake the next waiter. One that is only about to take it may fail. */
-    acquire->call.lease->silent = !acquire->split_holders && !reserved;
+    acquire->call.lease->wakes_nobody = !acquire->split_holders && !reserved;
     int64_t ttl_ms = vote_reply->answer.ttl_ms;
     if (ttl_ms < 0)
         return;

@@ -95,7 +95,7 @@
 #define RL_TOLD_AGAIN_NS RL_NS_PER_S /* locks that were lost, say, share one line in this time */
 #define RL_RETRY_MIN_MS 5        /* the first backoff after a lost round */
 #define RL_RETRY_MAX_MS 250      /* and the longest */
-#define RL_UNPROMPTED_MS 1000 /* a queued waiter asks unprompted then; later if far behind */
+#define RL_UNPROMPTED_MS 1000 /* a queued waiter asks unprompted then; later if far or next */
 #define RL_UNPROMPTED_MAX_MS 8000
 #define RL_QUEUE_TTL_MS 30000 /* a queue expires so long after the last request */
 #define RL_FAIR_WAITER_MS 15000 /* a silent waiter of a fair lock is dropped after this time */

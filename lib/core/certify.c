@@ -17,19 +17,19 @@ bool rl_is_certified(const struct rl_certificate *certificate)
 /* R11: Only one that the client knew when its round began. */
 bool rl_certificate_serves(const struct rl_certificate *certificate, uint64_t changes)
 {
-    assert(!rl_is_certified(certificate) || certificate->number > 0);
-    return rl_is_certified(certificate) && certificate->number <= changes;
+    assert(!rl_is_certified(certificate) || certificate->change > 0);
+    return rl_is_certified(certificate) && certificate->change <= changes;
 }
 
 bool rl_certificate_learn(struct rl_certificate *certificate,
                           const struct rl_certificate *told, uint64_t *changes)
 {
-    assert(certificate->number <= *changes);
+    assert(certificate->change <= *changes);
     bool same = strcmp(certificate->word, told->word) == 0 &&
                 strcmp(certificate->id, told->id) == 0;
-    uint64_t number = same ? certificate->number : ++*changes;
+    uint64_t change = same ? certificate->change : ++*changes;
     *certificate = *told;
-    certificate->number = number;
+    certificate->change = change;
     return !same;
 }
 

@@ -41,7 +41,7 @@ struct rl_certificate {
     char word[16];                /* "certified", or why it is not; empty: not told */
     char id[RL_CERTIFICATE_ROOM]; /* the certificate's, or the loss's */
     uint64_t greatest;            /* token that it has named or taken, when it told that */
-    uint64_t number;              /* how many changes this client has seen up to this one */
+    uint64_t change;              /* with which change it came, as this client counts them */
 };
 
 bool rl_is_certified(const struct rl_certificate *certificate);

@@ -3,9 +3,29 @@
 
 #include "core/fence.h"
 
+#include "base/limits.h"
 #include "core/quorum.h"
 
 #include <assert.h>
+
+int64_t rl_fence_lead_us(int64_t window_us)
+{
+    int64_t most_us = RL_FENCE_LEAD_MS * 1000;
+    assert(window_us > 0);
+    return window_us / 8 < most_us ? window_us / 8 : most_us;
+}
+
+int64_t rl_fence_granted_ahead_us(int64_t window_us)
+{
+    assert(window_us > 0);
+    return window_us / 4;
+}
+
+int64_t rl_fence_taken_ahead_us(int64_t window_us)
+{
+    assert(window_us > 0);
+    return window_us / 2;
+}
 
 static void name(struct rl_fence *fence, unsigned node, uint64_t number)
 {

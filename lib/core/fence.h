@@ -45,6 +45,20 @@ static inline uint64_t rl_fence_most(uint64_t number)
     return most < RL_FENCE_MAX ? most : RL_FENCE_MAX - 1;
 }
 
+/* How far tokens may be ahead of a master's clock, in us, by the guard's window. A master that
+ * has forgotten its counter casts no vote for that window. So its clock is above all tokens
+ * that it had before, since none was ahead of it by more than half of that. The other half is
+ * for a clock that was set back.
+ *
+ *   lead      1/8, 10 s at most: a client's proposal is so far ahead of the client's own clock.
+ *             So masters that do not know the lock yet name one token.
+ *   granted   1/4: a master cuts a proposal to that, whatever clients propose.
+ *   taken     1/2: a master refuses another one's token that is further ahead. So it can take
+ *             the token of a master whose clock is a quarter ahead of its own. */
+int64_t rl_fence_lead_us(int64_t window_us);
+int64_t rl_fence_granted_ahead_us(int64_t window_us);
+int64_t rl_fence_taken_ahead_us(int64_t window_us);
+
 /* This node's grant named this number. */
 void rl_fence_grant(struct rl_fence *fence, unsigned node, uint64_t number);
 

@@ -1,4 +1,5 @@
-/* hold.c - see hold.h: every rule of acquiring, extending and giving up. Core. */
+/* hold.c - see hold.h: how rounds of acquiring, extending and giving up begin, and how they are
+ * decided. What a single reply changes, also a late one, is in hold_replies.c. Core. */
 #include "config_auto.h"
 
 #include "core/hold_parts.h"

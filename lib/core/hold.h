@@ -10,6 +10,9 @@
  * once more after a link breaks. A hold is settled when no node can have the key any more. There
  * is no way back from ENDING: a token is requested once, and an expired lock must never be
  * revived.
+ *
+ * Time alone does not end a hold. One that nobody extends or releases stays HELD after its end,
+ * and rl_hold_tick() does nothing. So whoever finds HELD must ask rl_hold_over() as well.
  */
 #ifndef RL_HOLD_H
 #define RL_HOLD_H
@@ -42,7 +45,8 @@ struct rl_hold {
     int64_t ttl_ns;        /* the TTL of the acquire */
     int64_t lock_delay_ns; /* keys live so much longer than their TTL, unless released */
     int64_t key_life_ns;   /* the longest one that a node was sent */
-    int64_t deadline_ns;   /* HELD: ours until then. It only grows; 0 in other phases */
+    int64_t deadline_ns;   /* HELD: ours until 1 ms before that (validity.h). It only grows;
+                            * 0 in other phases */
 
     /* Sets of nodes, per slot where the link counts. */
     uint64_t maybe_set; /* a request that sets the key was sent: it may exist */
@@ -69,7 +73,8 @@ struct rl_hold {
     int64_t release_due_until_ns; /* when all our keys have expired */
 };
 
-/* Has it expired, by the rule of redlock_validity_ms()? */
+/* Has it expired, by the hold's own deadline? A watched lock shows 0 sooner, by its margin
+ * (rl_lease_deadline_ns in engine/lease.h). */
 static inline bool rl_hold_over(const struct rl_hold *hold, int64_t now_ns)
 {
     return hold->distrusted || rl_validity_over(hold->deadline_ns, now_ns);
@@ -150,7 +155,22 @@ void rl_hold_sent(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_ve
 unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, int64_t now_ns);
 
 /* A request was answered. `number`: what a grant of an acquire with a fencing token names; else
- * 0. `now_ns` must be read after the reply's last byte. */
+ * 0. `now_ns` must be read after the reply's last byte.
+ *
+ * What a reply changes, by its verb and the phase, after the tick:
+ *
+ *             ASKING, FENCING      HELD                            ENDING
+ *   acquire   learn, vote          learn; a yes: granted           learn; unless a no: released
+ *   extend    learn, vote          learn, vote while its round     the same
+ *             (the token's round)  is open; a yes: granted; a no:
+ *                                  not, and retaken if it was won
+ *   retake    -                    learn; a yes: granted           the same
+ *   release   -                    -                               vote, until the tick; an
+ *                                                                  error: sent again
+ *
+ * A reply of an earlier round (not in this_round) is only learnt from. A late yes after its
+ * round lengthens no deadline. If the lock is over by then, that key lives for a fresh TTL, or
+ * until the user releases. */
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
                         enum rl_vote vote, uint64_t number, int64_t now_ns);
 

@@ -112,8 +112,9 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_ver
         hold->uncertain |= bit;
     if (hold->phase != RL_HOLD_ENDING)
         return;
-    /* Too late, and the key's life begins only now. A release that follows on this link will
-     * delete it; one on another link may have come before it. */
+    /* Too late. The key may have been set or extended as late as now, also where the reply is
+     * an error (FAILED). A release that follows on this link will delete it; one on another
+     * link may have come before it. */
     rl_hold_outlast(hold, now_ns);
     if (!(hold->release_inflight[slot] & bit))
         hold->release_due |= bit;
@@ -131,7 +132,7 @@ static void stands(struct rl_hold *hold, uint64_t bit, enum rl_verb verb, enum r
     }
 }
 
-/* R8: A reply to a retake is no vote. */
+/* R8: A reply to a retake is no vote. hold.h has a table of what replies change. */
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
                         enum rl_vote vote, uint64_t number, int64_t now_ns)
 {
@@ -140,7 +141,8 @@ unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum
     assert(node < hold->n && slot < RL_SLOTS);
     assert((number > 0) == (hold->fence.wanted && verb == RL_ACQUIRE && vote == RL_VOTE_YES));
     /* Deadlines first: a reply after the end of its round is late. But what a master has done is
-     * done, and others' replies to releases may lie beside this one. */
+     * done, and others' replies to releases may lie beside this one. So the reply to a release
+     * counts until the tick that ends its round, also after that round's deadline. */
     unsigned events = hold->phase == RL_HOLD_ENDING ? 0 : tick(hold, now_ns);
     if (verb == RL_RELEASE) {
         assert(hold->release_inflight[slot] & bit);

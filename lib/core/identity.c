@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* Did a process of that uptime begin within the last `silent_ns`? INFO gives the uptime in
- * whole seconds, and up to one too short. */
+ * whole seconds, which errs by less than one, either way. Here it matters that it may be too
+ * short; in trust.h, that it may be too long. */
 static bool began_within(int64_t uptime_s, int64_t silent_ns)
 {
     assert(silent_ns >= 0);

@@ -6,21 +6,32 @@
  * may have granted is over. The window is as long as the longest lease by the slowest clock.
  * With max-ttl 30 s and drift-factor 0.01 it is 30.3 s.
  *
+ * What is believed, by the setting `guard`:
+ *
+ *   off          Nothing is waited for: a restarted master votes at once.
+ *   on           INFO: the uptime, or how long this client has known the process.
+ *   marker       The marker (marker.h), which is read beside each INFO. For a client that knew
+ *                the former process, the waits of `on` hold as well.
+ *   strict       The same, and each script that takes or keeps a lock looks at the marker, too.
+ *
  * Each wait, and how it is rounded:
  *
  *   window       max-ttl * (1 + drift-factor), rounded up to the next nanosecond.
  *   restarted    By uptime: max-ttl and its drift in whole seconds, rounded up, and one second
  *                more, because INFO may tell up to one second too many. The sum is 32 s with the
- *                values above. Or until this client has known the process (run_id) for the
- *                window, to the nanosecond: whichever comes first. (RL_WAIT_UPTIME)
+ *                values above. Where max-ttl and its drift are whole seconds, the window still
+ *                has 1 ns more (rl_clock_drift_ns): 101 s count as 102, the sum is 103 s. Or
+ *                until this client has known the process (run_id) for the window, to the
+ *                nanosecond: whichever comes first. (RL_WAIT_UPTIME)
  *   no uptime    Until this client has known the process for the window, to the nanosecond.
  *                (RL_WAIT_SEEN, as the next one)
  *   replaced     A replica, or a server that loads other keys, or another server that may have
  *                run beside the former one: the window since this client last saw that, to the
  *                nanosecond. An uptime proves nothing then, so the longer wait counts.
- *   quarantined  With markers, instead of `restarted`: the window in whole milliseconds, rounded
- *                up, from when the first client saw that keys are lost. This wait ends by the
- *                server's clock and by our own, whichever is later. (RL_WAIT_QUARANTINE)
+ *   quarantined  With markers: the window in whole milliseconds, rounded up, from when the
+ *                first client saw that keys are lost. This wait ends by the server's clock and
+ *                by our own, whichever is later. It is instead of `restarted`; but a client that
+ *                knew the former process waits for that as well. (RL_WAIT_QUARANTINE)
  *   two servers  The window since both answered at this address, to the nanosecond. To see the
  *                end, a new connection is made each sixteenth of the window, or each second.
  *

@@ -2,13 +2,13 @@
  *
  * The way of a wake-up:
  *
- * 1. On a master, the release script runs kinds/shared/wake_next.lua. The script takes the
- *    first waiter out of the master's queue, sends its name to its client, and reserves the
- *    lock for it. The kinds that broadcast send to all on the lock's channel.
+ * 1. On a master, the release script publishes. Whom it wakes depends on the kind (the table at
+ *    enum rl_wakeup in kinds/kind.h). It is the first waiter by its client's channel, the first
+ *    one of a fair lock by its own, or all who listen on the lock's channel.
  * 2. Here, rl_waking_message() notes the node. rl_pause_turn() then decides: after messages from
  *    a majority a round begins at once, after messages from a minority it begins after a grace.
- * 3. On a master, that round's script (kinds/plain/plain_wait.lua) takes what is reserved, or
- *    puts the waiter into the queue again.
+ * 3. On a master, that round's script takes the lock, or the waiter is refused again. In the
+ *    plain kinds the lock was reserved for it, and a refused one enters the queue again.
  *
  * Any message may get lost. So each pause has an end (rl_pause_end_ns()). The pause ends when
  * the holder's TTL runs out, when an unprompted try is due, or after a growing backoff for

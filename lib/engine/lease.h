@@ -29,7 +29,7 @@ struct rl_lease {
     bool query;                /* inspect, force, redlock_probe(): no hold, no vote */
     bool endless;              /* force: also where the key has no TTL */
     bool releasing;            /* is in client->leases.releasing */
-    bool silent;               /* its release wakes no waiter: the holder's release will */
+    bool wakes_nobody;         /* its release wakes no waiter: the holder's release will */
     bool native;               /* may be taken by the native pair */
     bool contended;            /* an earlier round was refused */
     bool waits;                /* the caller will try again if it is refused */
@@ -50,9 +50,9 @@ struct rl_lease {
     uint64_t void_due;       /* nodes whose votes are to be taken off: lease_void.c */
     uint64_t certificates;   /* client->certifying.changes, when its round began */
     struct rl_renewal {
-        bool on; /* it is renewed, or its loss is reported */
+        bool on; /* it is watched: it is renewed, or has on_lost, or both */
         const struct rl_renewal_ops *ops;
-        bool renews;
+        bool renews; /* it is extended by itself; else only its loss is reported */
         int64_t max_hold_end_ns; /* INT64_MAX: none */
         int64_t margin_ns;       /* it counts as lost so long before its deadline */
         int64_t renew_ns;        /* when to extend it next */

@@ -62,8 +62,8 @@ void rl_lease_start_release(struct rl_lease *lease)
     assert(lease->refs > 0);
     unlist(lease);
     lease->releasing = true;
-    if (lease->silent && rl_round_verdict(&lease->hold.ask) == RL_WON)
-        lease->silent = false; /* it was held: its release must wake the next waiter */
+    if (lease->wakes_nobody && rl_round_verdict(&lease->hold.ask) == RL_WON)
+        lease->wakes_nobody = false; /* it was held: its release must wake the next waiter */
     rl_list_push(&lease->client->leases.releasing, &lease->entry);
     lease->client->leases.releasing_count++;
 }

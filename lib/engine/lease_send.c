@@ -19,32 +19,24 @@ struct request {
     struct rl_inflight inflight; /* what is noted of it at each node */
 };
 
-/* R11: What scripts with fencing tokens are told besides. The proposal is ahead of the
- * masters' clocks, so that masters which do not know the lock yet name one token. A master
- * that has forgotten its counter casts no vote for the guard's window. So its clock is above
- * all tokens that it had before, since none was ahead of it by more than half of that. The
- * other half is for a clock that was set back. Proposals are cut at a quarter, whatever
- * clients propose. So a master can take the token of another whose clock is a quarter ahead of
- * its own. */
+/* R11: What scripts with fencing tokens are told besides. core/fence.h says why tokens may be
+ * ahead of a master's clock, and how far. */
 static void fence(struct rl_request *request, const struct rl_lease *lease)
 {
     const redlock *client = lease->client;
     int64_t window_us = client->node_settings.guard_window_ns / 1000;
-    int64_t lead_us = RL_FENCE_LEAD_MS * 1000;
     assert(window_us > 0 && !lease->query);
-    if (lead_us > window_us / 8)
-        lead_us = window_us / 8;
     request->fenced = true;
     request->counter = rl_kind_counter(lease->target.kind, lease->voters->n);
     request->counter_life_ms = RL_FENCE_LIFE_MS + window_us / 1000;
     request->writes_back = lease->hold.phase == RL_HOLD_FENCING;
     request->fencing_token =
         request->writes_back ? lease->hold.fence.told : lease->hold.fence.token;
-    request->ahead_us = window_us / 2;
+    request->ahead_us = rl_fence_taken_ahead_us(window_us);
     if (rl_verb_of(request->script) != RL_ACQUIRE)
         return;
-    request->ahead_us = window_us / 4;
-    request->proposed = rl_clock_wall_us() + (uint64_t)lead_us;
+    request->ahead_us = rl_fence_granted_ahead_us(window_us);
+    request->proposed = rl_clock_wall_us() + (uint64_t)rl_fence_lead_us(window_us);
 }
 
 /* R8: How long the key may live that this request sets or extends; 0 for those that do
@@ -76,7 +68,7 @@ static void request_init(struct request *request, struct rl_lease *lease, enum r
                .uuid = client->identity.uuid,
                .waiter = lease->waiter,
                .age_us = (now_ns - lease->waits_since_ns) / 1000,
-               .silent = lease->silent,
+               .wakes_nobody = lease->wakes_nobody,
                .writer_waiting_ms = script == RL_ACQUIRE_OR_QUEUE ? RL_WRITER_WAITING_MS
                                     : lease->waits                ? RL_WRITER_FIRST_WAITING_MS
                                                                   : 0,

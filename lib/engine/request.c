@@ -64,11 +64,13 @@ static void put_argument(struct rl_out *out, const struct rl_request *request, c
     case 'm':
         rl_put_number(out, request->writer_waiting_ms);
         break;
+    /* These two letters alone keep it that a release of several names always wakes: its row in
+     * kind.c has K only. With k a release can wake nobody. */
     case 'K':
         rl_put_number(out, request->reserve_ms);
         break;
     case 'k':
-        rl_put_number(out, request->silent ? 0 : request->reserve_ms);
+        rl_put_number(out, request->wakes_nobody ? 0 : request->reserve_ms);
         break;
     case 'e':
         rl_put_number(out, request->endless);

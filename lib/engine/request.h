@@ -17,7 +17,7 @@ struct rl_request {
     uint64_t waiter;
     int64_t age_us;
     int64_t reserve_ms; /* of a release: how long the lock is reserved for the next waiter */
-    bool silent;        /* its release wakes nobody */
+    bool wakes_nobody;  /* its release does, of the kinds that allow it: 'k' in request.c */
     int64_t writer_waiting_ms; /* how long it keeps new readers out; 0: not at all */
     bool endless;
     const char *who;    /* the client's name, in the note of a lock that is broken */

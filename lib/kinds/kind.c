@@ -93,8 +93,8 @@ static const struct rl_kind kinds[RL_ROWS] = {
                     [RL_DEQUEUE] = SCRIPT(fair_leave, "nhQOsc", "of"),
                 },
         },
-    /* Its release must never be silent: if one name was refused, the others are free again, and
-     * no other release will wake their waiters. */
+    /* Its release must always wake: if one name was refused, the others are free again, and no
+     * other release will wake their waiters. So its scripts have K, and never k (kind.h). */
     [RL_ROW_SEVERAL] =
         {
             .name = "several",

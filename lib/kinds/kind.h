@@ -70,7 +70,16 @@ struct rl_script {
 /* The value of a lock that is reserved for a waiter: this, and the waiter's name. */
 #define RL_RESERVED_PREFIX "redlock:next:"
 
-/* The channel that tells of a release. */
+/* The channel that tells of a release, and whom that wakes.
+ *
+ *   kind            who is woken             channel of       script
+ *   plain, several  the first in the queue   its client       shared/wake_next.lua, which
+ *                                                             reserves the lock for it
+ *   reentrant       all who listen           the name         reentrant/reentrant_release.lua
+ *   fair            the first in the queue   name and owner   fair/fair_queue.lua
+ *   read, write     all who listen           the name         redisson_rw/rw_tell.lua; q* rows:
+ *                                                             quorum_rw/q*_release.lua
+ */
 enum rl_wakeup {
     RL_WAKEUP_CLIENT, /* one a client: the master's queue says which waiter to wake */
     RL_WAKEUP_LOCK,   /* one a name */

@@ -30,7 +30,7 @@ void rl_certificate_request(struct rl_out *out, const char nonce[RL_NONCE_LEN], 
 bool rl_certificate_read(const struct rl_reply *reply, const char nonce[RL_NONCE_LEN],
                          struct rl_certificate *ret_certificate)
 {
-    *ret_certificate = (struct rl_certificate){.number = 0};
+    *ret_certificate = (struct rl_certificate){.change = 0};
     if (reply->type != RL_REPLY_ARRAY || reply->count != 4 ||
         !rl_part_is(reply, 0, nonce, RL_NONCE_LEN) ||
         !rl_part_copy(reply, 1, ret_certificate->word, sizeof(ret_certificate->word)) ||

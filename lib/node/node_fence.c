@@ -53,7 +53,7 @@ void rl_node_take_fence(struct rl_node *node, const struct rl_inflight *inflight
                         const struct rl_reply *reply, const char *error, int64_t now_ns)
 {
     const struct rl_node_settings *settings = node->settings;
-    struct rl_certificate told = {.number = 0};
+    struct rl_certificate told = {.change = 0};
     assert(node->mode == RL_GREETING || node->mode == RL_UP);
     node->fence.asked = false;
     node->fence.why[0] = '\0';

@@ -25,7 +25,7 @@ static struct rl_certificate told(const char *word, const char *id, uint64_t gre
 
 TEST(certify, round_shows_what_it_knew_when_it_began)
 {
-    struct rl_certificate certificate = {.number = 0};
+    struct rl_certificate certificate = {.change = 0};
     struct rl_certificate one = told("certified", LOSS LOSS, 5);
     struct rl_certificate other = told("certified", LATER LOSS, 5);
     struct rl_certificate none = told("missing", LOSS, 0);

@@ -342,6 +342,31 @@ TEST(token, one_node_decides_alone)
     ck_assert_int_eq(grant(&story, 0, 1), RL_EV_ACQUIRED);
 }
 
+/* Window, lead, what is granted, what is taken: in us. */
+static const int64_t ahead[][4] = {
+    {30300000, 3787500, 7575000, 15150000},
+    {79999992, 9999999, 19999998, 39999996},
+    {80000000, 10000000, 20000000, 40000000},
+    {3600000000, 10000000, 900000000, 1800000000},
+    {7, 0, 1, 3},
+};
+
+TEST(ahead, parts_of_window, .rows = 5)
+{
+    const int64_t *row = ahead[_i];
+    ck_assert_int_eq(rl_fence_lead_us(row[0]), row[1]);
+    ck_assert_int_eq(rl_fence_granted_ahead_us(row[0]), row[2]);
+    ck_assert_int_eq(rl_fence_taken_ahead_us(row[0]), row[3]);
+}
+
+/* A master takes what another one granted whose clock is a quarter of the window ahead. */
+TEST(ahead, taken_is_twice_granted, .rows = 5)
+{
+    int64_t granted_us = rl_fence_granted_ahead_us(ahead[_i][0]);
+    ck_assert_int_ge(rl_fence_taken_ahead_us(ahead[_i][0]), 2 * granted_us);
+    ck_assert_int_le(rl_fence_lead_us(ahead[_i][0]), granted_us);
+}
+
 TEST(token, number_outside_its_bounds_aborts, .signal = SIGABRT, .rows = 2)
 {
     struct story story;

@@ -3,7 +3,8 @@
 -- The last arguments are:
 --   the number of counters, which are the last KEYS
 --   the token that the client proposes, which is its clock and some time more, in us
---   for how many us a token may be ahead of this master's clock
+--   for how many us a proposal may be ahead of this master's clock: it is cut to that, which is
+--   a quarter of the guard's window (rl_fence_granted_ahead_us)
 --   the life of a counter in ms; 0: it has no end, as Redisson's
 -- A token is never behind this master's clock: this master may have lost counters, or their last
 -- changes, and does not know it. Its clock is above all tokens that it granted before, or that

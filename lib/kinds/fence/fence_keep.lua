@@ -3,7 +3,8 @@
 -- The last arguments are:
 --   the number of counters, which are the last KEYS
 --   the token
---   for how many us a token may be ahead of this master's clock
+--   for how many us a token may be ahead of this master's clock: half of the guard's window
+--   (rl_fence_taken_ahead_us)
 --   1: this is a write-back, and this master is to count as having the token; else 0
 --   the life of a counter in ms (0: it has no end)
 -- A token further ahead is not written, and a write-back of it ends in an error. If this master
