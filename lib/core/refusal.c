@@ -22,8 +22,9 @@
 #define STEPS "redlock(7), \"Changing the list\""
 #define NO_PROXY "name the master itself, with no proxy before it, by the steps of " STEPS
 #define REPLICA                                                                                \
-    "don't name its master: that may lack locks. REPLICAOF NO ONE makes it vote, max-ttl "     \
-    "later; with guard off replace it by the steps of " STEPS
+    "don't name its master without failover=yes: that may lack locks. If no other server "     \
+    "took its place, REPLICAOF NO ONE makes it vote, max-ttl later; with guard off replace "   \
+    "it by the steps of " STEPS
 #define NO_REDIS "is it a Redis server's port? what answers there speaks another protocol"
 #define STARTED "is the server running, and is the address right?"
 #define WAY "is the address right, and is its network there?"
