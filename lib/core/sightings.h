@@ -1,4 +1,4 @@
-/* sightings.h - do several servers answer at one address? Core: pure.
+/* sightings.h - finds out whether several servers answer at one address. Core: pure.
  *
  * Each server process has a run_id of its own, and answers no more when it has ended. So an
  * address may show one run_id after the other, as its server is restarted. But a process that

@@ -1,5 +1,5 @@
-/* certify.h - masters that lost their fencing counters get a certificate again, by their
- * clients (core/certify.h). */
+/* certify.h - clients give a new certificate to a master that lost its fencing counters: from
+ * then on its tokens are above all that were given (core/certify.h). */
 #ifndef RL_ENGINE_CERTIFY_H
 #define RL_ENGINE_CERTIFY_H
 
