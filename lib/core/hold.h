@@ -12,7 +12,7 @@
  * revived.
  *
  * Time alone does not end a hold. One that nobody extends or releases stays HELD after its end,
- * and rl_hold_tick() does nothing. So whoever finds HELD must ask rl_hold_over() as well.
+ * and rl_hold_tick() does nothing. A function that finds HELD must ask rl_hold_over(), too.
  */
 #ifndef RL_HOLD_H
 #define RL_HOLD_H

@@ -5,7 +5,8 @@
  *                 '--------------'        '----'   '---'
  *   told          gone           back     (within a minute of each: not told)
  *
- * A short absence is not told. The user is told of going and of coming back once a minute each.
+ * A master's short absence is not told. Once a minute at most the user is told that the master
+ * went, and once a minute at most that the master came back.
  * At the end of that minute the user is told the true state, if that is not what was told last.
  */
 #ifndef RL_PRESENCE_H

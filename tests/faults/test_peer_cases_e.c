@@ -283,9 +283,9 @@ TEST(peer_cases_e, e_69_queue_never_outlives_its_ttl)
 
 /* ---- 70: how soon ------------------------------------------------------------------------ */
 
-/* None, one dead, one stopped. Who is queued asks again a second later: who has it before that
- * was told. How soon, to the millisecond, is told by stories of the simulator: hand-off,
- * hand-off-without-a-dead-one, hand-off-without-a-stopped-one. */
+/* No master is away, one is dead, one is stopped. A queued waiter asks again a second later: one
+ * that has the lock before that was told. Stories of the simulator say how soon, to the
+ * millisecond: hand-off, hand-off-without-a-dead-one, hand-off-without-a-stopped-one. */
 TEST(peer_cases_e, e_70_release_reaches_waiters, .rows = 3)
 {
     enum { HAND_OFFS = 41 };

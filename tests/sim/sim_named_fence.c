@@ -264,6 +264,18 @@ static struct sim_player *reader(const char *name, unsigned not)
     return player;
 }
 
+/* The play begins. ann's token, which n3 and n4 do not have, and she is gone. */
+static uint64_t token_of_three(struct sim_player *ann)
+{
+    sim_delay_ms(ann, 2, 20000, 1);
+    sim_delay_ms(ann, 3, 20000, 1);
+    sim_curtain();
+    uint64_t token = takes(ann);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_crashes(ann);
+    return token;
+}
+
 /* ann's token is n5's time, which is ahead; n1 and n2 forget it. bob and dan read the others for
  * n1's loss, and cat between them for n2's: n3 and n4 get another id each time. */
 static void certified_by_a_minority_that_is_read_again(void)
@@ -272,12 +284,7 @@ static void certified_by_a_minority_that_is_read_again(void)
     sim_master_step_clock(4, 3600 * SIM_S);
     struct sim_player *ann = strictly_fenced("ann");
     struct sim_player *bob = reader("bob", 1), *cat = reader("cat", 0), *dan = reader("dan", 1);
-    sim_delay_ms(ann, 2, 20000, 1);
-    sim_delay_ms(ann, 3, 20000, 1);
-    sim_curtain();
-    uint64_t first = takes(ann);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    sim_crashes(ann);
+    uint64_t first = token_of_three(ann);
     sim_master_flushall(0);
     sim_master_flushall(1);
     sim_takes(bob, 500, ONCE);
@@ -302,12 +309,7 @@ static void certified_after_a_clock_was_set_right(void)
     sim_master_step_clock(4, 3600 * SIM_S);
     struct sim_player *ann = strictly_fenced("ann"), *bob = strictly_fenced("bob");
     struct sim_player *cat = sim_is_there("cat", NULL);
-    sim_delay_ms(ann, 2, 20000, 1);
-    sim_delay_ms(ann, 3, 20000, 1);
-    sim_curtain();
-    uint64_t first = takes(ann);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    sim_crashes(ann);
+    uint64_t first = token_of_three(ann);
     sim_master_step_clock(4, -3600 * SIM_S);
     sim_expect(sim_takes(cat, 1000, ONCE) == REDLOCK_OK);
     sim_master_flushall(0);
