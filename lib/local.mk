@@ -1,7 +1,8 @@
 # local.mk - the library, a folder a list.
 #
 #   api       include/redlock.h, one file a call or a family of calls
-#   engine    the client, its loop, its calls and leases, and its wait queues
+#   engine    the client, from below to above in rooms: client (what all parts use), masters (who
+#             can vote), loop (with its calls), wait (queues), lease (with its renewal)
 #   node      one master: its state, what is said first, replies; its subscriber
 #   net       one connection: sockets, TLS, names, requests and replies as bytes
 #   kinds     the kinds of lock, each with its scripts beside it
@@ -66,20 +67,33 @@ lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/nod
 	%D%/node/script_reply.h %D%/node/subscriber.c \
 	%D%/node/subscriber.h %D%/node/subscriber_channels.c %D%/node/subscriber_parts.h \
 	%D%/node/subscriber_replies.c %D%/node/subscriber_state.c
-lib_engine = %D%/engine/background.c %D%/engine/call.c %D%/engine/call.h \
-	%D%/engine/callbacks.c %D%/engine/callbacks.h %D%/engine/client.c %D%/engine/client.h \
-	%D%/engine/background.h %D%/engine/cork.c %D%/engine/cork.h %D%/engine/duplicates.h \
-	%D%/engine/engine.c %D%/engine/engine.h %D%/engine/fill_in.c %D%/engine/fill_in.h %D%/engine/kick.c %D%/engine/kick.h %D%/engine/leader.c %D%/engine/leader.h %D%/engine/loop.h %D%/engine/lists_told.c %D%/engine/lists_told.h %D%/engine/lease.c %D%/engine/lease.h %D%/engine/lease_fill.c %D%/engine/lease_own.c %D%/engine/lease_parts.h \
-	%D%/engine/lease_pool.c %D%/engine/lease_replies.c %D%/engine/lease_send.c %D%/engine/lease_void.c %D%/engine/log.c %D%/engine/log.h \
-	%D%/engine/renewal_queue.c %D%/engine/renewal_state.c %D%/engine/loop.c %D%/engine/nodes.c %D%/engine/nodes.h %D%/engine/voters.c %D%/engine/voters.h %D%/engine/owner.c %D%/engine/owner.h \
-	%D%/engine/parking.c %D%/engine/parking.h \
-	%D%/engine/renewal.c %D%/engine/request.c %D%/engine/request.h \
-	%D%/engine/report.c %D%/engine/report.h \
-	%D%/engine/subscribers.c %D%/engine/subscribers.h %D%/engine/target.c %D%/engine/target.h \
-	%D%/engine/account.c %D%/engine/account.h %D%/engine/account_text.c \
-	%D%/engine/tally.c %D%/engine/tally.h \
-	%D%/engine/certify.c %D%/engine/certify.h %D%/engine/duplicates.c %D%/engine/wait_channel.c %D%/engine/wait_leave.c %D%/engine/wait_queue.c %D%/engine/wait_queue.h \
-	%D%/engine/wait_signals.c
+lib_engine_client = %D%/engine/client/callbacks.c %D%/engine/client/callbacks.h \
+	%D%/engine/client/client.h %D%/engine/client/kick.c %D%/engine/client/kick.h \
+	%D%/engine/client/log.c %D%/engine/client/log.h %D%/engine/client/owner.c \
+	%D%/engine/client/owner.h %D%/engine/client/request.c %D%/engine/client/request.h \
+	%D%/engine/client/tally.c %D%/engine/client/tally.h %D%/engine/client/target.c \
+	%D%/engine/client/target.h
+lib_engine_masters = %D%/engine/masters/certify.c %D%/engine/masters/certify.h \
+	%D%/engine/masters/duplicates.c %D%/engine/masters/duplicates.h \
+	%D%/engine/masters/lists_told.c %D%/engine/masters/lists_told.h %D%/engine/masters/nodes.c \
+	%D%/engine/masters/nodes.h %D%/engine/masters/voters.c %D%/engine/masters/voters.h
+lib_engine_loop = %D%/engine/loop/call.c %D%/engine/loop/call.h %D%/engine/loop/leader.c \
+	%D%/engine/loop/leader.h %D%/engine/loop/loop.c %D%/engine/loop/loop.h \
+	%D%/engine/loop/parking.c %D%/engine/loop/parking.h %D%/engine/loop/report.c \
+	%D%/engine/loop/report.h
+lib_engine_wait = %D%/engine/wait/subscribers.c %D%/engine/wait/subscribers.h \
+	%D%/engine/wait/wait_channel.c %D%/engine/wait/wait_leave.c %D%/engine/wait/wait_queue.c \
+	%D%/engine/wait/wait_queue.h %D%/engine/wait/wait_signals.c
+lib_engine_lease = %D%/engine/lease/account.c %D%/engine/lease/account.h \
+	%D%/engine/lease/account_text.c %D%/engine/lease/fill_in.c %D%/engine/lease/fill_in.h \
+	%D%/engine/lease/lease.c %D%/engine/lease/lease.h %D%/engine/lease/lease_fill.c \
+	%D%/engine/lease/lease_own.c %D%/engine/lease/lease_parts.h %D%/engine/lease/lease_pool.c \
+	%D%/engine/lease/lease_replies.c %D%/engine/lease/lease_send.c \
+	%D%/engine/lease/lease_void.c %D%/engine/lease/renewal.c %D%/engine/lease/renewal_queue.c \
+	%D%/engine/lease/renewal_state.c
+lib_engine = $(lib_engine_client) $(lib_engine_masters) $(lib_engine_loop) $(lib_engine_wait) $(lib_engine_lease) \
+	%D%/engine/background.c %D%/engine/background.h %D%/engine/client.c %D%/engine/cork.c \
+	%D%/engine/cork.h %D%/engine/engine.c %D%/engine/engine.h
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/cancel.c %D%/api/close.c %D%/api/close.h %D%/api/detach.c %D%/api/event_loop.c \
 	%D%/api/extend.c %D%/api/hold_report.c %D%/api/inspect.c %D%/api/last_error.c %D%/api/lock.c %D%/api/lock.h \

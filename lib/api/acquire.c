@@ -3,8 +3,8 @@
 
 #include "api/acquire.h"
 
-#include "engine/owner.h"
-#include "engine/subscribers.h"
+#include "engine/client/owner.h"
+#include "engine/wait/subscribers.h"
 
 #include <assert.h>
 #include <stddef.h>

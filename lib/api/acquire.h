@@ -12,7 +12,7 @@
 #define RL_ACQUIRE_H
 
 #include "core/outcome.h"
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
 
 enum rl_acquire_phase { RL_ACQ_CONNECTING, RL_ACQ_ROUND, RL_ACQ_BACKOFF, RL_ACQ_QUEUED };
 

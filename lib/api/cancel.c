@@ -1,7 +1,7 @@
 /* cancel.c - redlock_cancel(): an asynchronous try ends before its time. */
 #include "config_auto.h"
 
-#include "engine/call.h"
+#include "engine/loop/call.h"
 
 int redlock_cancel(redlock *client, uint64_t id)
 {

@@ -3,13 +3,13 @@
 
 #include "api/close.h"
 
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
 #include "api/lock.h"
 #include "base/wipe.h"
 #include "engine/background.h"
 #include "engine/cork.h"
-#include "engine/loop.h"
-#include "engine/subscribers.h"
+#include "engine/loop/loop.h"
+#include "engine/wait/subscribers.h"
 
 #include <assert.h>
 #include <stdlib.h>

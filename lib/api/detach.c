@@ -5,7 +5,7 @@
 #include "api/lock.h"
 #include "config/list_mark.h"
 #include "engine/engine.h"
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
 #include "kinds/handle_text.h"
 #include "kinds/key_rules.h"
 #include "kinds/name_set.h"

@@ -2,10 +2,10 @@
  * loop drives the client (background.c) instead of a thread of its own. */
 #include "config_auto.h"
 
-#include "engine/client.h"
+#include "engine/client/client.h"
 #include "engine/background.h"
-#include "engine/kick.h"
-#include "engine/loop.h"
+#include "engine/client/kick.h"
+#include "engine/loop/loop.h"
 
 #include <assert.h>
 #include <sys/epoll.h>

@@ -6,9 +6,9 @@
 #include "api/lock.h"
 #include "base/struct_abi.h"
 #include "engine/background.h"
-#include "engine/lease.h"
-#include "engine/call.h"
-#include "engine/loop.h"
+#include "engine/lease/lease.h"
+#include "engine/loop/call.h"
+#include "engine/loop/loop.h"
 
 #include <assert.h>
 

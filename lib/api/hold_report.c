@@ -4,7 +4,7 @@
 #include "engine/engine.h"
 
 #include "base/struct_abi.h"
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 
 #include "api/query.h"
 #include "base/struct_abi.h"
-#include "engine/owner.h"
+#include "engine/client/owner.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* last_error.c - redlock_last_error(): what was a call refused for? */
 #include "config_auto.h"
 
-#include "engine/client.h"
+#include "engine/client/client.h"
 
 #include "base/struct_abi.h"
 

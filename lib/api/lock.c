@@ -3,7 +3,7 @@
 
 #include "api/lock.h"
 
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
 #include "kinds/name_set.h"
 
 #include <assert.h>

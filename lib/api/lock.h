@@ -2,7 +2,7 @@
 #ifndef RL_API_LOCK_H
 #define RL_API_LOCK_H
 
-#include "engine/client.h"
+#include "engine/client/client.h"
 
 /* Users' locks. NULL: out of memory. */
 struct redlock_lock *rl_lock_new(redlock *client);

@@ -3,7 +3,7 @@
 #include "config_auto.h"
 
 #include "base/struct_abi.h"
-#include "engine/client.h"
+#include "engine/client/client.h"
 #include "api/multi_items.h"
 #include "api/try.h"
 

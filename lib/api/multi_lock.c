@@ -9,7 +9,7 @@
 #include "config_auto.h"
 
 #include "core/backoff.h"
-#include "engine/client.h"
+#include "engine/client/client.h"
 #include "api/multi_items.h"
 #include "api/try.h"
 

@@ -12,7 +12,7 @@
 #include "config/list_mark.h"
 #include "base/entropy.h"
 #include "engine/background.h"
-#include "engine/loop.h"
+#include "engine/loop/loop.h"
 #include "net/resp.h"
 
 #include <assert.h>

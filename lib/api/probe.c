@@ -16,10 +16,10 @@
 
 #include "api/probe.h"
 
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
 #include "api/probe_proofs.h"
-#include "engine/loop.h"
-#include "engine/subscribers.h"
+#include "engine/loop/loop.h"
+#include "engine/wait/subscribers.h"
 
 #include <assert.h>
 

@@ -3,7 +3,7 @@
 #ifndef RL_PROBE_H
 #define RL_PROBE_H
 
-#include "engine/client.h"
+#include "engine/client/client.h"
 #include "api/status_report.h"
 
 /* Take and release a lock of the target's name on the masters of `status`, whose states are

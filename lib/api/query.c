@@ -5,8 +5,8 @@
 
 #include "base/struct_abi.h"
 #include "base/text_escape.h"
-#include "engine/lease.h"
-#include "engine/loop.h"
+#include "engine/lease/lease.h"
+#include "engine/loop/loop.h"
 #include "kinds/name_set.h"
 
 #include <assert.h>

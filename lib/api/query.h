@@ -2,7 +2,7 @@
 #ifndef RL_QUERY_H
 #define RL_QUERY_H
 
-#include "engine/call.h"
+#include "engine/loop/call.h"
 #include "kinds/lock_view.h"
 
 struct rl_question {

@@ -1,11 +1,11 @@
 /* release.c - gives a lock up: the user's lock is consumed, whatever the masters reply. */
 #include "config_auto.h"
 
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
 #include "api/lock.h"
 #include "engine/background.h"
 #include "engine/cork.h"
-#include "engine/loop.h"
+#include "engine/loop/loop.h"
 
 #include <assert.h>
 

@@ -1,7 +1,7 @@
 /* stats.c - redlock_get_stats(): a client's counters and present numbers. */
 #include "config_auto.h"
 
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
 
 #include "base/struct_abi.h"
 

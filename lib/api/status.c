@@ -4,10 +4,10 @@
 
 #include "base/entropy.h"
 #include "base/struct_abi.h"
-#include "engine/call.h"
+#include "engine/loop/call.h"
 #include "api/probe.h"
 #include "api/status_report.h"
-#include "engine/loop.h"
+#include "engine/loop/loop.h"
 #include "kinds/name_set.h"
 
 #include <assert.h>

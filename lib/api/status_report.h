@@ -5,7 +5,7 @@
 #ifndef RL_STATUS_REPORT_H
 #define RL_STATUS_REPORT_H
 
-#include "engine/client.h"
+#include "engine/client/client.h"
 
 struct rl_status {
     redlock_status_report *to;   /* the user's */

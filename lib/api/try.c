@@ -10,9 +10,9 @@
 #include "base/struct_abi.h"
 #include "engine/background.h"
 #include "engine/cork.h"
-#include "engine/loop.h"
+#include "engine/loop/loop.h"
 #include "kinds/key_rules.h"
-#include "engine/owner.h"
+#include "engine/client/owner.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -74,7 +74,7 @@ struct rl_hold {
 };
 
 /* Has it expired, by the hold's own deadline? A watched lock shows 0 sooner, by its margin
- * (rl_lease_deadline_ns in engine/lease.h). */
+ * (rl_lease_deadline_ns in engine/lease/lease.h). */
 static inline bool rl_hold_over(const struct rl_hold *hold, int64_t now_ns)
 {
     return hold->distrusted || rl_validity_over(hold->deadline_ns, now_ns);

@@ -12,7 +12,7 @@
  *
  * Any message may get lost. So each pause has an end (rl_pause_end_ns()). The pause ends when
  * the holder's TTL runs out, when an unprompted try is due, or after a growing backoff for
- * events without a message. The shell (api/acquire.c, engine/wait_signals.c) tells what happens,
+ * events without a message. The shell (api/acquire.c, engine/wait/wait_signals.c) tells what happens,
  * and does what is decided here.
  */
 #ifndef RL_WAKING_H

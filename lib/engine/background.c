@@ -11,9 +11,9 @@
 
 #include "engine/background.h"
 
-#include "engine/lease.h"
-#include "engine/kick.h"
-#include "engine/loop.h"
+#include "engine/lease/lease.h"
+#include "engine/client/kick.h"
+#include "engine/loop/loop.h"
 
 #include <assert.h>
 #include <errno.h>

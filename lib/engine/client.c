@@ -1,11 +1,11 @@
 /* client.c - what every call begins and ends with; cancelling. */
 #include "config_auto.h"
 
-#include "engine/client.h"
+#include "engine/client/client.h"
 
 #include "base/eventfd.h"
 #include "engine/background.h"
-#include "engine/loop.h"
+#include "engine/loop/loop.h"
 
 #include <assert.h>
 #include <errno.h>

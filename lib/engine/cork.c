@@ -8,10 +8,10 @@
 
 #include "engine/cork.h"
 
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
 #include "engine/background.h"
-#include "engine/kick.h"
-#include "engine/loop.h"
+#include "engine/client/kick.h"
+#include "engine/loop/loop.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -5,11 +5,11 @@
 
 #include "engine/engine.h"
 
-#include "engine/certify.h"
+#include "engine/masters/certify.h"
 #include "engine/cork.h"
-#include "engine/duplicates.h"
-#include "engine/lease.h"
-#include "engine/subscribers.h"
+#include "engine/masters/duplicates.h"
+#include "engine/lease/lease.h"
+#include "engine/wait/subscribers.h"
 #include "node/node_met.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 #ifndef RL_ENGINE_H
 #define RL_ENGINE_H
 
-#include "engine/client.h"
+#include "engine/client/client.h"
 
 extern const struct rl_loop_hooks rl_engine_hooks;
 extern const struct rl_node_events rl_engine_node_events;

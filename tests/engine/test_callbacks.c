@@ -3,8 +3,8 @@
 #include "config_auto.h"
 
 #include "engine/background.h"
-#include "engine/client.h"
-#include "engine/kick.h"
+#include "engine/client/client.h"
+#include "engine/client/kick.h"
 #include "suite.h"
 
 enum { NOTICES = 4 };

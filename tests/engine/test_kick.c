@@ -3,8 +3,8 @@
 
 #include "base/limits.h"
 #include "engine/background.h"
-#include "engine/client.h"
-#include "engine/kick.h"
+#include "engine/client/client.h"
+#include "engine/client/kick.h"
 #include "suite.h"
 
 #include <poll.h>

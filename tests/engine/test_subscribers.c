@@ -2,8 +2,8 @@
  * how long they are watched, and which of them are alive. The time is made up. */
 #include "config_auto.h"
 
-#include "engine/call.h"
-#include "engine/subscribers.h"
+#include "engine/loop/call.h"
+#include "engine/wait/subscribers.h"
 #include "suite.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * stay as they were when there is no memory for longer ones. */
 #include "config_auto.h"
 
-#include "engine/target.h"
+#include "engine/client/target.h"
 
 #include "alloc.h"
 #include "redlock.h"

@@ -2,7 +2,7 @@
  * that has never asked for the others too. Nodes are made up, and so is the time. */
 #include "config_auto.h"
 
-#include "engine/voters.h"
+#include "engine/masters/voters.h"
 #include "net/link_internal.h"
 #include "suite.h"
 

@@ -5,7 +5,7 @@
 #include "suite.h"
 
 #include "base/text.h"
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
 
 #include <stdio.h>
 #include <stdlib.h>

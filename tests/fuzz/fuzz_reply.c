@@ -102,7 +102,7 @@ static void on_disagrees(void *owner, struct rl_node *node, const struct rl_list
     REQUIRE(other->other[0] || (other->nodes >= 1 && other->nodes <= REDLOCK_NODES_MAX));
 }
 
-/* As engine/certify.c does first. */
+/* As engine/masters/certify.c does first. */
 static void on_certified(void *owner, struct rl_node *node, const struct rl_certificate *told,
                          int64_t now_ns)
 {

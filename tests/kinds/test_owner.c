@@ -2,7 +2,7 @@
  * texts that Redisson would not take for something else are allowed. */
 #include "config_auto.h"
 
-#include "engine/owner.h"
+#include "engine/client/owner.h"
 #include "suite.h"
 
 #include <pthread.h>

@@ -45,7 +45,7 @@ is_there() { # KIND PATH-OR-NAME [NAME]
     file) [ -f "$(path_of "$2")" ] ;;
     in) grep -qE "\b$3\(|(struct|enum) $3 \{" "$(path_of "$2")" ;;
     public) grep -qE "\b$2\(" include/redlock.h ;;
-    internal) grep -qE "\b$2\(|(struct|enum) $2 \{" lib/*/*.h ;;
+    internal) grep -qE "\b$2\(|(struct|enum) $2 \{" lib/*/*.h lib/*/*/*.h ;;
     esac
 }
 architecture=docs/ARCHITECTURE.md
@@ -54,7 +54,7 @@ check "$architecture names files and functions" [ "$(wc -l <"$work/names")" -gt 
 while read -r kind what name; do
     check "$architecture: $what ${name:-}" is_there "$kind" "$what" "$name"
 done <"$work/names"
-for folder in lib/*/; do
+for folder in lib/*/ lib/engine/*/; do
     folder=${folder#lib/}
     check "$architecture draws $folder" grep -qE "^ .* $folder +[a-z]" $architecture
 done

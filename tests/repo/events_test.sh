@@ -91,7 +91,7 @@ changes_in() { # HEADER STRUCT
 # The handlers of what nodes and subscribers tell, and the callbacks of a call.
 sed -n 's/^    \.[a-z_]* = \([a-z_]*\),$/\1/p' lib/engine/engine.c |
     grep -vxE 'unflushed|overdue|rl_client_log|rl_lease_is_next|rl_lease_name' >"$work/handlers"
-sed -n 's/.*(\*\([a-z_]*\))(\(const \)*struct rl_call \*.*/\1/p' lib/engine/call.h |
+sed -n 's/.*(\*\([a-z_]*\))(\(const \)*struct rl_call \*.*/\1/p' lib/engine/loop/call.h |
     grep -vx ended >"$work/callbacks"
 for list in steps changes handlers callbacks; do
     check "there are $list" [ "$(wc -l <"$work/$list")" -gt 4 ]

@@ -21,17 +21,26 @@ headers='arpa/inet.h assert.h inttypes.h stdarg.h stdatomic.h stdbool.h stddef.h
 
 # told WORD: what stands behind it in the table.
 told() { sed -n "s/^$1 //p" "$table"; }
-sources=$(cd "$root" && ls lib/*/*.c lib/*/*.h)
-folders=$(sed -n 's/^\([a-z]*\):.*/\1/p' "$table")
+sources=$(cd "$root" && ls lib/*/*.[ch] lib/*/*/*.[ch])
+folders=$(sed -n 's/^\([a-z/]*\):.*/\1/p' "$table")
 : >"$work/faults"
 
 for file in $sources; do
     folder=${file#lib/}
-    echo "$folders" | grep -qx "${folder%%/*}" || echo "the table knows no folder of $file" >>"$work/faults"
+    echo "$folders" | grep -qx "${folder%/*}" || echo "the table knows no folder of $file" >>"$work/faults"
 done
 for file in $(told impure) $(told allocates) $(told up); do
     [ -f "$root/$file" ] || echo "the table names $file, which is not there" >>"$work/faults"
 done
+
+# broken_order TABLE: folders that may use one which is not below them, so not in a row before.
+broken_order() {
+    awk '$1 ~ /^[a-z\/]+:$/ {
+        f = substr($1, 1, length($1) - 1)
+        for (i = 2; i <= NF; i++) if (!($i in below)) print f " may use " $i ", which is not below it"
+        below[f] = 1 }' "$1"
+}
+broken_order "$table" >>"$work/faults"
 
 # ---- includes -----------------------------------------------------------------------------
 
@@ -40,17 +49,19 @@ for file in $sources; do
     sed -n 's/^#[ ]*include[ ]*[<"]\([^>"]*\)[>"].*/\1/p' "$root/$file" | sed "s|^|$file |"
 done >"$work/includes"
 
+folder_of='function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
+    '
 # broken_includes TABLE: includes that it does not allow, one a line.
 broken_includes() {
-    awk -v headers="$headers" '
+    awk -v headers="$headers" "$folder_of"'
         BEGIN { n = split(headers, list); for (i = 1; i <= n; i++) plain[list[i]] = 1 }
-        FNR == NR && $1 ~ /^[a-z]+:$/ { f = substr($1, 1, length($1) - 1); known[f] = 1; may[f, f] = 1
+        FNR == NR && $1 ~ /^[a-z\/]+:$/ { f = substr($1, 1, length($1) - 1); known[f] = 1; may[f, f] = 1
             for (i = 2; i <= NF; i++) may[f, $i] = 1; next }
         FNR == NR && $1 == "pure" { for (i = 2; i <= NF; i++) pure[$i] = 1; next }
         FNR == NR && $1 == "impure" { impure[$2] = 1; next }
         FNR == NR && $1 == "up" { up[$2, $3] = 1; next }
         FNR == NR { next }
-        { split($1, at, "/"); here = at[2]; there = $2; sub(/\/.*/, "", there) }
+        { here = folder_of(substr($1, 5)); there = folder_of($2) }
         $2 ~ /\// && there in known {
             if ("lib/" $2 in impure && here in pure && !($1 in impure) && !(($1, "lib/" $2) in up))
                 print $1 " is pure and includes " $2
@@ -92,7 +103,7 @@ done >"$work/symbols"
 
 # broken_calls TABLE: what objects use and it does not allow, one a line.
 broken_calls() {
-    awk -v bytes="$bytes $text" -v memory="$memory" '
+    awk -v bytes="$bytes $text" -v memory="$memory" "$folder_of"'
         function compilers(symbol) { # what compilers, coverage and sanitizers put in
             return symbol ~ /^(__assert_fail|__popcountdi2|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_)$/ ||
                 symbol ~ /^__(gcov|llvm|asan|ubsan|tsan|msan|sanitizer|atomic)_/
@@ -101,7 +112,7 @@ broken_calls() {
             n = split(bytes, list); for (i = 1; i <= n; i++) plain[list[i]] = 1
             n = split(memory, list); for (i = 1; i <= n; i++) room[list[i]] = 1
         }
-        FILENAME == ARGV[1] && $1 ~ /^[a-z]+:$/ { f = substr($1, 1, length($1) - 1); may[f, f] = 1
+        FILENAME == ARGV[1] && $1 ~ /^[a-z\/]+:$/ { f = substr($1, 1, length($1) - 1); may[f, f] = 1
             for (i = 2; i <= NF; i++) may[f, $i] = 1; next }
         FILENAME == ARGV[1] && $1 == "pure" { for (i = 2; i <= NF; i++) pure[$i] = 1; next }
         FILENAME == ARGV[1] && $1 == "impure" { impure[$2] = 1; next }
@@ -109,13 +120,13 @@ broken_calls() {
         FILENAME == ARGV[1] && $1 == "calls" { up[$2, $3] = 1; next }
         FILENAME == ARGV[1] { next }
         $1 == "d" { where[$3] = $2; next }
-        { split($2, at, "/"); here = at[2] }
+        { here = folder_of(substr($2, 5)) }
         $3 in where {
-            split(where[$3], to, "/")
+            there = folder_of(substr(where[$3], 5))
             if (here in pure && !($2 in impure) && where[$3] in impure)
                 print $2 " is pure and uses " $3
-            else if (!((here, to[2]) in may) && !(($2, $3) in up))
-                print $2 " uses " $3 " of " where[$3] ": " here " may not use " to[2]
+            else if (!((here, there) in may) && !(($2, $3) in up))
+                print $2 " uses " $3 " of " where[$3] ": " here " may not use " there
             else if (($2, $3) in up)
                 used[$2, $3] = 1
             next
@@ -139,7 +150,7 @@ broken_calls "$table" >>"$work/faults"
 # broken_circles TABLE SYMBOLS: circles of files by what objects use. One may exist inside one
 # folder, of three files at most: a driver and what calls it back.
 broken_circles() {
-    awk -v most=3 '
+    awk -v most=3 "$folder_of"'
         FILENAME == ARGV[1] { if ($1 == "circle") known[$2] = 1; next }
         $1 == "d" { where[$3] = $2; if (!($2 in number)) { number[$2] = ++n; file[n] = $2 }; next }
         $3 in where && where[$3] != $2 { reach[number[$2], number[where[$3]]] = 1 }
@@ -153,15 +164,14 @@ broken_circles() {
             for (i = 1; i <= n; i++) {
                 if (i in seen || !((i, i) in reach))
                     continue
-                count = 0; text = ""; wide = 0; split(file[i], at, "/")
+                count = 0; text = ""; wide = 0
                 for (j = i; j <= n; j++) {
                     if (!((i, j) in reach && (j, i) in reach))
                         continue
                     seen[j] = 1
                     member[++count] = file[j]
                     text = text " " file[j]
-                    split(file[j], to, "/")
-                    wide = wide || at[2] != to[2]
+                    wide = wide || folder_of(file[j]) != folder_of(file[i])
                 }
                 if (wide)
                     print "a circle of folders:" text
@@ -183,7 +193,7 @@ broken_circles "$table" "$work/sorted" >>"$work/faults"
 # ---- the clock ----------------------------------------------------------------------------
 
 # Only clock.c reads the kernel's clock: it may go back, and a client's does not.
-(cd "$root" && grep -l 'rl_clock_now_ns' lib/*/*.c) | grep -vx 'lib/base/clock.c' |
+(cd "$root" && grep -l 'rl_clock_now_ns' lib/*/*.c lib/*/*/*.c) | grep -vx 'lib/base/clock.c' |
     sed 's/$/ reads the kernel'\''s clock, and not the client'\''s: rl_client_now_ns()/' >>"$work/faults"
 
 # ---- deadlines ----------------------------------------------------------------------------
@@ -214,7 +224,7 @@ broken_sizes "$root" >>"$work/faults"
 # ---- and these checks see what they are for -----------------------------------------------
 
 grep -v '^impure\|^up' "$table" >"$work/strict"
-sed 's/^engine:.*/engine: base/' "$table" >"$work/narrow"
+sed 's/^engine:.*/engine: base/; s/^\(engine.wait:\).*/\1 base/' "$table" >"$work/narrow"
 sees() { # WHAT COMMAND TABLE ...
     what=$1
     shift
@@ -223,8 +233,12 @@ sees() { # WHAT COMMAND TABLE ...
 sees '^lib/core/validity.c:[0-9]* reckons ' broken_deadlines lib/core/validity.c lib/core/hold.c
 sees '^lib/base/clock.c is pure and uses clock_gettime$' broken_calls "$work/strict"
 sees '^lib/base/entropy.c is pure and includes ' broken_includes "$work/strict"
+sed 's/^engine.wait:/& engine\/lease/' "$table" >"$work/upside"
+sees '^engine/wait may use engine/lease, which is not below it$' broken_order "$work/upside"
 sees '^lib/engine/.* engine may not use node$' broken_includes "$work/narrow"
 sees '^lib/engine/.* engine may not use node$' broken_calls "$work/narrow"
+sees '^lib/engine/wait/.* engine/wait may not use engine/client$' broken_includes "$work/narrow"
+sees '^lib/engine/wait/.* engine/wait may not use engine/masters$' broken_calls "$work/narrow"
 # Four files in a ring, and two of two folders.
 ring() { # SYMBOL FILE ...
     made=$1
@@ -254,5 +268,5 @@ if [ "$count" -lt 100 ]; then
     echo "layers: only $count files in $root/lib: not understood"
     failed=1
 fi
-echo "Checks: $((count + 15)), Failures: $failed, Errors: 0"
+echo "Checks: $((count + 18)), Failures: $failed, Errors: 0"
 [ "$failed" -eq 0 ]

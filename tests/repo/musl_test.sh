@@ -15,7 +15,7 @@ failed=0
 # What configure finds there: musl has no epoll_pwait2().
 grep -v HAVE_EPOLL_PWAIT2 "$build/config_auto.h" >"$work/config_auto.h"
 
-for file in "$root"/lib/*/*.c; do
+for file in "$root"/lib/*/*.c "$root"/lib/*/*/*.c; do
     flags="-std=gnu11 -D_GNU_SOURCE -I$work -I$root/include -I$root/lib -I$build/lib"
     # shellcheck disable=SC2086 # words
     gcc $flags -I"$build" -MM "$file" 2>/dev/null >"$work/needs"

@@ -54,7 +54,7 @@ marked_scripts() {
     }' "$@" | sort -u
 }
 kept_by $page >"$work/kept"
-marked lib/*/*.[ch] >"$work/marked"
+marked lib/*/*.[ch] lib/*/*/*.[ch] >"$work/marked"
 marked_scripts lib/kinds/*/*.lua >"$work/scripts"
 check 'rules are kept by functions' [ "$(wc -l <"$work/kept")" -gt 90 ]
 check 'comments begin with rules' [ "$(wc -l <"$work/marked")" -gt 80 ]

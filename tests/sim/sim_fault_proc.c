@@ -3,7 +3,7 @@
 
 #include "sim_effect.h"
 
-#include "engine/client.h"
+#include "engine/client/client.h"
 
 #define NOTICED_NS (SIM_S + 10 * SIM_MS) /* a client looks at its clock so often at least */
 

@@ -5,7 +5,7 @@
 
 #include "sim_judge.h"
 
-#include "engine/lease.h"
+#include "engine/lease/lease.h"
 
 enum { SIM_NAMES_SHOWN = 32 };
 

@@ -4,7 +4,7 @@
 
 #include "sim_world.h"
 
-#include "engine/client.h"
+#include "engine/client/client.h"
 
 #include <string.h>
 

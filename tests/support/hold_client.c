@@ -1,4 +1,4 @@
-/* hold_client.c - the clients of the model world: what lib/engine/lease.c does with a hold, on
+/* hold_client.c - the clients of the model world: what lib/engine/lease/lease.c does with a hold, on
  * queues instead of connections. See hold_world.h. */
 #include "config_auto.h"
 

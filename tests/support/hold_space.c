@@ -48,7 +48,7 @@ static enum rl_vote run(const struct space *space, struct space_state *state, un
     return RL_VOTE_YES;
 }
 
-/* ---- what a client does with its hold (lib/engine/lease.c)
+/* ---- what a client does with its hold (lib/engine/lease/lease.c)
  * ------------------------------------ */
 
 static bool put(struct space_state *state, unsigned h, unsigned i, unsigned slot,

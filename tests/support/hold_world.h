@@ -3,7 +3,7 @@
  * everything that goes wrong. No time passes but in world_pass(); nothing happens but by a
  * call here, so one seed is one history.
  *
- * The clients do with a hold what lib/engine/lease.c does with it (hold_client.c). The masters
+ * The clients do with a hold what lib/engine/lease/lease.c does with it (hold_client.c). The masters
  * do what the scripts do (hold_world.c). hold_check.c says what must be true, in true time,
  * after every single step.
  */
@@ -123,7 +123,7 @@ void world_master_restart(struct world *world, unsigned node);
 void stray_execute(struct world *world);
 void world_pass(struct world *world, int64_t ns); /* and every client that runs looks */
 
-/* hold_client.c: what lib/engine/lease.c does */
+/* hold_client.c: what lib/engine/lease/lease.c does */
 void client_ask(struct world *world, struct client *client);
 void client_extend(struct world *world, struct client *client);
 void client_release(struct world *world, struct client *client);

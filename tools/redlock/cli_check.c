@@ -3,7 +3,7 @@
 
 #include "redlock/cli_options.h"
 #include "kinds/key_rules.h"
-#include "engine/owner.h"
+#include "engine/client/owner.h"
 
 #include <string.h>
 

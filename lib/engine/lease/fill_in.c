@@ -1,0 +1,73 @@
+/* fill_in.c - see fill_in.h: which masters are away, and which are back. lease_fill.c sends. */
+#include "config_auto.h"
+
+#include "engine/lease/lease.h"
+
+#include <assert.h>
+
+void rl_fill_in_left_out(struct rl_voters *voters, uint64_t nodes, int64_t now_ns)
+{
+    assert((nodes & ~rl_all(voters->n)) == 0);
+    for (; nodes; nodes &= nodes - 1) {
+        unsigned i = rl_first(nodes);
+        /* One that has too many requests votes all the same: nothing will tell of its return. */
+        if (rl_node_standing(voters->node[i], now_ns) <= RL_STANDING_STALLED)
+            voters->fill_in.away |= rl_bit(i);
+    }
+}
+
+void rl_fill_in_node_changed(struct rl_voters *voters, const struct rl_node *node)
+{
+    assert(node->index < voters->n);
+    if (node->mode != RL_UP || !rl_node_is_fit(node) || node->forgot)
+        voters->fill_in.away |= rl_bit(node->index);
+}
+
+void rl_fill_in_pass_over(const struct rl_lease *lease)
+{
+    struct rl_fill_in *fill_in = &lease->voters->fill_in;
+    if (fill_in->next == lease)
+        fill_in->next = RL_NEXT(fill_in->next, struct rl_lease, entry);
+}
+
+/* R8: Only nodes that vote now. */
+void rl_fill_in_begin(redlock *client, int64_t now_ns)
+{
+    struct rl_fill_in *fill_in = &client->voters.fill_in;
+    uint64_t nodes = fill_in->away ? fill_in->away & rl_voters_to_ask(&client->voters, now_ns) : 0;
+    if (!nodes)
+        return;
+    for (uint64_t rest = nodes; rest; rest &= rest - 1) {
+        struct rl_node *node = client->voters.node[rl_first(rest)];
+        if (node->forgot)
+            fill_in->forgot |= rl_bit(node->index);
+        node->forgot = false;
+    }
+    fill_in->away &= ~nodes;
+    fill_in->back |= nodes;
+    fill_in->next = RL_FIRST(&client->leases.open, struct rl_lease, entry);
+    fill_in->due_ns = now_ns;
+}
+
+/* Nodes that do not vote any more are away again. */
+static void drop(redlock *client, uint64_t nodes)
+{
+    struct rl_fill_in *fill_in = &client->voters.fill_in;
+    fill_in->back &= ~nodes;
+    fill_in->away |= nodes;
+}
+
+bool rl_fill_in_has_room(redlock *client, int64_t now_ns)
+{
+    struct rl_fill_in *fill_in = &client->voters.fill_in;
+    bool room = !rl_renewals_wait(client);
+    for (uint64_t rest = fill_in->back; rest; rest &= rest - 1) {
+        unsigned i = rl_first(rest);
+        enum rl_standing standing = rl_node_standing(client->voters.node[i], now_ns);
+        if (standing <= RL_STANDING_STALLED)
+            drop(client, rl_bit(i));
+        else if (standing != RL_STANDING_READY)
+            room = false;
+    }
+    return room;
+}
