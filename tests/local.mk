@@ -222,7 +222,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_example_libevent %D%/programs/test_example_libuv \
 	%D%/programs/test_example_poll %D%/programs/test_run %D%/programs/test_run_clock \
 	%D%/programs/test_run_guard %D%/programs/test_run_hold %D%/programs/test_run_kinds \
-	%D%/programs/test_run_loss %D%/programs/test_run_lists \
+	%D%/programs/test_run_loss %D%/programs/test_run_lists %D%/programs/test_run_notify \
 	%D%/core/test_outcome %D%/core/test_presence \
 	%D%/faults/test_told \
 	%D%/programs/test_run_lost %D%/programs/test_run_signals %D%/programs/test_run_terminal \

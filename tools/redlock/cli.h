@@ -258,9 +258,11 @@ const char *cli_nested_in(const struct cli *cli);
 
 /* Acquire the lock; this fills in TTL and wait in `how`, which must have a report. *ret_lock is
  * NULL where it was not acquired; the status to leave with then may be 0 (-E 0). The caller
- * must have called cli_cancel_on_signals(). */
+ * must have called cli_cancel_on_signals(). Where a wait begins `waits` is told of the try that
+ * came to `code`; NULL: nobody is. */
+typedef void cli_waits_fn(const struct cli *cli, int code, const redlock_report *report);
 int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
-                redlock_lock **ret_lock);
+                cli_waits_fn *waits, redlock_lock **ret_lock);
 
 /* ---- cli_explain.c ---- */
 
@@ -268,6 +270,8 @@ int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
  * asked for their states, unless `client` is NULL. */
 void cli_explain(const struct cli *cli, redlock *client, int code, const redlock_report *report,
                  const char *then);
+/* The first master that says that another holds the lock; or NULL. */
+const redlock_node_vote *cli_first_holder(const redlock_report *report);
 /* Without a quorum: does waiting help nobody, because a person is needed? And the status. */
 bool cli_is_hopeless(const redlock_report *report);
 int cli_exit_without_quorum(const redlock_report *report);

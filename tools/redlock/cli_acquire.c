@@ -11,6 +11,7 @@
 struct wait {
     struct rl_clock clock;
     int64_t began_ns;
+    cli_waits_fn *waits; /* NULL: nobody is told */
     bool over; /* nothing more may be asked */
 };
 
@@ -48,6 +49,8 @@ static int wait_on(const struct cli *cli, redlock *client, redlock_options *how,
     how->wait_ms = wait_left_ms(cli, wait);
     wait->over = how->wait_ms == 0;
     if (!wait->over) {
+        if (wait->waits)
+            wait->waits(cli, code, how->report);
         /* If the rest of the wait is too short to tell, what the first round told stands. */
         int last = try_once(cli, client, how, ret_lock);
         code = last == REDLOCK_EUNDECIDED ? code : last;
@@ -71,7 +74,7 @@ static int try_and_wait(const struct cli *cli, redlock *client, redlock_options 
 }
 
 int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
-                redlock_lock **ret_lock)
+                cli_waits_fn *waits, redlock_lock **ret_lock)
 {
     how->ttl_ms = cli->ttl_ms;
     how->kind = cli->kind;
@@ -79,7 +82,7 @@ int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
     how->fenced = cli->fenced;
     *ret_lock = NULL;
     const char *nested = cli_nested_in(cli);
-    struct wait wait = {.over = false};
+    struct wait wait = {.waits = waits};
     int code = try_and_wait(cli, client, how, &wait, nested == NULL, ret_lock);
 
     /* A signal that came with the grant counts as having come before it. */

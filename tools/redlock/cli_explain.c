@@ -40,7 +40,7 @@ int cli_exit_without_quorum(const redlock_report *report)
     return refusal ? refusal->exit_status : CLI_NO_QUORUM;
 }
 
-static const redlock_node_vote *first_holder(const redlock_report *report)
+const redlock_node_vote *cli_first_holder(const redlock_report *report)
 {
     for (unsigned i = 0; i < report->node_count; i++) {
         if (report->node[i].vote == REDLOCK_VOTE_HELD)
@@ -52,7 +52,7 @@ static const redlock_node_vote *first_holder(const redlock_report *report)
 static void say_held(const struct cli *cli, const char *name, const redlock_report *report,
                      const char *then)
 {
-    const redlock_node_vote *holder = first_holder(report);
+    const redlock_node_vote *holder = cli_first_holder(report);
     if (!holder || (report->granted > 0 && report->held < report->needed))
         cli_say(cli,
                 "%s was not acquired: the votes were split (%u granted, %u held by "
@@ -178,7 +178,7 @@ static void say_no_quorum(const struct cli *cli, const char *name, const redlock
 /* The name has another kind of lock, or other data: say what was wanted, and what is there. */
 static void say_kind(const struct cli *cli, const char *name, const redlock_report *report)
 {
-    const redlock_node_vote *holder = first_holder(report);
+    const redlock_node_vote *holder = cli_first_holder(report);
     struct cli_text what = {"something else"};
     if (holder)
         what = cli_text(holder->holder, holder->holder_len);

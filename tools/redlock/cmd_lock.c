@@ -81,7 +81,7 @@ int cmd_lock(const struct cli *cli)
     redlock_options how = REDLOCK_OPTIONS_INIT;
     how.report = &report;
     redlock_lock *lock = NULL;
-    status = cli_acquire(cli, client, &how, &lock);
+    status = cli_acquire(cli, client, &how, NULL, &lock);
     if (lock)
         status = hand_out(cli, client, lock, &report);
     cli_cancel_on_signals(cli, NULL);

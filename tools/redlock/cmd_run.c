@@ -101,6 +101,7 @@ static int exit_of_failure(const struct run *run, int why)
 static int exit_of_loss(struct run *run, int released)
 {
     run->result = "lost";
+    run_notify_lost(run, run_account(run, released));
     if (run->guard_died)
         cli_say(run->cli, "%s; %s was given up and the command with it: %s",
                 run->guard_late ? "the lock ran out and the guard process did not act in time"
@@ -118,6 +119,7 @@ static int exit_of_command(struct run *run, int released)
     bool was_ours = released != REDLOCK_EEXPIRED && released != REDLOCK_ENOTHELD &&
                     run->ended_at_ns < run->deadline_ns;
     if (!was_ours) {
+        run_notify_lost(run, run_account(run, released));
         cli_say(run->cli, "%s was lost before the command ended, at %s: %s",
                 name_of(run).text, cli_clock_text().text, run_account(run, released));
         return CLI_LOST;
@@ -202,7 +204,7 @@ static int run_opened(struct run *run)
     how.auto_renew = 1;
     how.on_lost = run_lost;
     how.lost_context = run;
-    int status = cli_acquire(cli, run->client, &how, &run->lock);
+    int status = cli_acquire(cli, run->client, &how, run_notify_waits, &run->lock);
     bool took = run->lock != NULL;
     run->fencing_token = redlock_fencing_token(run->lock);
     if (took) {

@@ -6,6 +6,7 @@
  *   run_supervise.c   the lock, signals, and what the guard says
  *   run_terminal.c    job control, as between a shell and its jobs
  *   run_account.c     why the lock was lost
+ *   run_notify.c      what a service manager is told
  *   run_lists.c       clients with another node list
  *   run_left.c        what the command started and runs on without it
  *   run_reap.c        what to do when the guard itself was killed
@@ -65,6 +66,8 @@ struct run {
 
     bool stop_asked; /* we were sent TSTP, and passed it on */
     bool int_passed_on;
+    bool started;     /* COMMAND, by exec */
+    bool ready_told;  /* to the service manager */
     bool terminating; /* the guard has sent TERM or KILL */
     bool ended;       /* all has ended: `status`, `why` and `ended_at_ns` are known */
     bool guard_died;
@@ -108,6 +111,13 @@ void run_say_left(const struct run *run);
 void run_look_back(struct run *run);
 /* Why it was lost. `released`: what redlock_release() came to. */
 const char *run_account(const struct run *run, int released);
+
+/* ---- run_notify.c ---- */
+
+void run_notify_waits(const struct cli *cli, int code, const redlock_report *report);
+/* Once COMMAND has been started; again until it could be told. */
+void run_notify_ready(struct run *run);
+void run_notify_lost(const struct run *run, const char *why);
 
 /* ---- run_terminal.c ---- */
 void run_terminal_open(struct run_terminal *terminal);

@@ -46,8 +46,9 @@ int run_child_environment(char *changes, size_t len)
 }
 
 /* systemd tells a service by its process number that descriptors, or a watchdog, are meant for it.
- * It has told redlock so; COMMAND is that service. */
-static void hand_on(const char *variable, pid_t run)
+ * It has told redlock so; COMMAND is that service. `twin` says the same by a number that only the
+ * kernel can give; without it a service goes by the process number. */
+static void hand_on(const char *variable, const char *twin, pid_t run)
 {
     char own[24];
     const char *value = getenv(variable);
@@ -55,6 +56,7 @@ static void hand_on(const char *variable, pid_t run)
         return;
     snprintf(own, sizeof(own), "%ld", (long)getpid());
     (void)setenv(variable, own, 1);
+    (void)unsetenv(twin);
 }
 
 static _Noreturn void become_command(const struct cli *cli, int foreground_fd, pid_t guard,
@@ -63,8 +65,8 @@ static _Noreturn void become_command(const struct cli *cli, int foreground_fd, p
     /* Should the guard be killed, so are we; it may have been before we asked for that. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != guard)
         _exit(127);
-    hand_on("LISTEN_PID", run);
-    hand_on("WATCHDOG_PID", run);
+    hand_on("LISTEN_PID", "LISTEN_PIDFDID", run);
+    hand_on("WATCHDOG_PID", "WATCHDOG_PIDFDID", run);
     setpgid(0, 0);
     if (foreground_fd >= 0)
         (void)tcsetpgrp(foreground_fd, getpid()); /* TTOU is blocked still */

@@ -84,6 +84,7 @@ static void on_news(struct run *run, const struct guard_news *news)
         run->command = news->pid;
     switch (news->kind) {
     case GUARD_STARTED:
+        run->started = true;
         break;
     case GUARD_STOPPED:
         if (!run->terminating)
@@ -227,6 +228,7 @@ void run_supervise(struct run *run)
             guard_lives = !(run->guard_late = true);
         if (ready[1].revents)
             read_signals(run);
+        run_notify_ready(run);
         if (!guard_lives) {
             run_reap_orphans(run);
             return;
