@@ -64,6 +64,7 @@ static void on_released(void *context, int result, redlock_lock *lock)
 static void let_go_lazily(struct slot *slot)
 {
     sim_gives_up(slot->hold);
+    slot->state = BUSY; /* in a callback, the loop's thread goes on meanwhile */
     sim_released(slot->hold, redlock_release(slot->lock));
     slot->state = FREE;
     rest(slot, SIM_STEP_NS);
