@@ -86,6 +86,38 @@ static void second_change_waits(void)
     sim_expect(sim_releases(cat) == REDLOCK_OK);
 }
 
+/* Majorities of the first and of the last list have no master in common, and only the clocks
+ * stand between their tokens. A hold by the list between the two meets both. */
+static uint64_t takes_fenced(struct sim_player *player)
+{
+    player->options.fenced = 1;
+    sim_expect(sim_takes(player, 1000, ONCE) == REDLOCK_OK);
+    uint64_t token = redlock_fencing_token(player->lock);
+    sim_expect(sim_releases(player) == REDLOCK_OK);
+    return token;
+}
+
+static void fencing_tokens_over_two_changes(void)
+{
+    SIM_SET(4, &former, ann);
+    struct sim_player *bob = sim_enters("bob", &wider), *cat = sim_enters("cat", &newest);
+    sim_delay_ms(ann, 2, 20000, 1);
+    sim_delay_ms(cat, 1, 20000, 1);
+    sim_curtain();
+    uint64_t first = takes_fenced(ann);
+    uint64_t by_clocks = takes_fenced(cat);
+    sim_expect(by_clocks > first);
+    sim_master_step_clock(2, -300 * SIM_MS);
+    sim_master_step_clock(3, -300 * SIM_MS);
+    sim_pass_ms(500);
+    uint64_t again = takes_fenced(ann);
+    sim_expect(takes_fenced(cat) < again);
+    uint64_t between = takes_fenced(bob);
+    sim_expect(between > again);
+    sim_expect(takes_fenced(cat) > between);
+    sim_expect_costs(SIM_UNFENCED, false);
+}
+
 const struct sim_scenario sim_named_members[] = {
     {"master-is-added",
      "ann's list has three masters, and bob's has one more: neither gets what the other has.",
@@ -105,5 +137,10 @@ const struct sim_scenario sim_named_members[] = {
     {"second-change-waits",
      "The same, and the second one waits for max-ttl: ann's lease is over.",
      second_change_waits},
+    {"fencing-tokens-over-two-changes",
+     "ann has the lock by n1 and n2, and cat by n3 and n4, after two changes of the list: her "
+     "token is\ngreater. The clocks of n3 and n4 are set back, and it is not. When bob has had "
+     "it by the list in\nbetween, it is again.",
+     fencing_tokens_over_two_changes},
     {0},
 };
