@@ -155,9 +155,12 @@ static void delay(struct sim_hold *hold)
         hold->delayed_ns = until_ns;
 }
 
-/* Another's that ended without a release. */
+/* Another's that ended without a release. One that was over before its call was back may have been
+ * granted before that began. */
 static void look_for_delay(const struct sim_hold *hold)
 {
+    if (!believes(hold))
+        return;
     for (const struct sim_hold *other = open_holds; other; other = other->next) {
         if (other == hold || !conflict(hold, other) || believes(other) ||
             sim_now_ns() >= other->delayed_ns)

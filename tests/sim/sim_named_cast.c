@@ -216,7 +216,7 @@ struct sim_player *sim_enters(const char *name, const struct sim_client_options 
 
 static struct sim_player *has_it_once(struct sim_player *player)
 {
-    int result = sim_takes(player, player->how.max_ttl_ms, 0);
+    int result = sim_takes(player, player->how.max_ttl_ms - player->how.lock_delay_ms, 0);
     assert(result == REDLOCK_OK);
     if (result == REDLOCK_OK)
         sim_releases(player);

@@ -273,6 +273,20 @@ static void won_and_lost_since(void)
     sim_expect(sim_keys() == 0);
 }
 
+/* Won at 2 ms of 10. ann is stopped right before her call is back, until bob has had the lock, and
+ * nobody may have it for half a second after him. */
+static void won_and_told_too_late(void)
+{
+    const struct sim_client_options delayed = {.max_ttl_ms = 2000, .lock_delay_ms = 500};
+    SIM_CAST(3, &delayed, ann, bob);
+    sim_proc_stop_at(ann->proc, 26, 800 * SIM_MS, false);
+    sim_begins_to_take(ann, 10, ONCE);
+    sim_pass_ms(600);
+    sim_expect(sim_takes(bob, 10, ONCE) == REDLOCK_OK);
+    sim_expect(sim_finishes(ann) == REDLOCK_OK && ann->validity_ms == 0);
+    sim_expect_costs(SIM_OVERLAP, false);
+}
+
 const struct sim_scenario sim_named_take[] = {
     {"win", "A majority of yes: the lock is ours. The third yes joins it.", win},
     {"first-contact",
@@ -281,6 +295,10 @@ const struct sim_scenario sim_named_take[] = {
     {"loss",
      "Two masters refuse: the third one's yes is given back at once, behind the caller's back.",
      loss},
+    {"won-and-told-too-late",
+     "With a lock-delay. ann's lock is over, and her keys are, when her call is back; bob has had "
+     "it\nmeanwhile, and did not release it.",
+     won_and_told_too_late},
     {"early-failure",
      "Two of three masters are out of memory: the round is over when they have said so, and "
      "does\nnot wait for the third.",
