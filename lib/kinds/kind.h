@@ -34,8 +34,8 @@ struct rl_script {
      * before the key of its tokens, a peer has shortened the lock. (e) says whether a key
      * without TTL is a lock, too. */
     const char *args;
-    /* ARGV[1] is the token in a nonce's place. Of a lock's replies only that to the native
-     * pair's GET looks the same: said twice, it would pass for the release's. No grant can. */
+    /* ARGV[1] is the token in a nonce's place. Replies have it without its first character, so
+     * what the native pair's GET shows is no answer to this script. */
     bool echoes_token;
 };
 

@@ -55,8 +55,8 @@ struct rl_inflight {
         struct {
             const char *bytes; /* the lease's: it lives until its replies have come */
             size_t len;
-        } token; /* in its place: the value that the native pair's GET must show, or that the
-                    script must echo */
+        } token; /* in its place: the value that the native pair's GET must show, or whose end
+                    the script must echo */
     };
     int64_t deadline_ns; /* after it, the node counts as not answering */
     int64_t sent_ns;
@@ -72,11 +72,7 @@ struct rl_inflight {
 };
 
 /* What proves that a reply belongs to this entry. */
-static inline const char *rl_inflight_proof(const struct rl_inflight *inflight, size_t *ret_len)
-{
-    *ret_len = inflight->by_token ? inflight->token.len : RL_NONCE_LEN;
-    return inflight->by_token ? inflight->token.bytes : inflight->nonce;
-}
+const char *rl_inflight_proof(const struct rl_inflight *inflight, size_t *ret_len);
 
 /* The longest usual reply (usual_reply.h): a native pair's. */
 #define RL_USUAL_MAX (RL_TOKEN_MAX + 32)

@@ -108,6 +108,20 @@ TEST(pairs, nonsense_closes_connection, .rows = NONSENSE)
     expect_undone("name");
 }
 
+/* The lock is not released, whatever a GET showed that nobody asked for now. */
+TEST(pairs, what_get_shows_is_no_answer_to_release)
+{
+    char shown[160];
+    redlock_lock *lock = NULL;
+    ck_assert_int_eq(client_try(client, "name", 5000, 0, NULL, &lock), 0);
+    const char *token = redlock_token(lock);
+    snprintf(shown, sizeof(shown), "$%zu\r\n%s\r\n", strlen(token), token);
+    rule((struct fake_rule){.match = "release name*", .times = 1, .reply = shown});
+    int result = redlock_release(lock);
+    ck_assert(result != 0 || fake_has(fakes[0], "name") + fake_has(fakes[1], "name") <= 1);
+    expect_undone("name");
+}
+
 /* The first reply comes, the second does not: nobody can tell what became of it. The next
  * connections release it before they take the lock with another token. */
 TEST(pairs, break_between_two_leaves_vote_unknown)

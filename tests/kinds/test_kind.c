@@ -111,7 +111,7 @@ static const char *outside_functions(const char *code)
 }
 
 /* The keys and arguments that the table promises are those that the script uses; every script
- * starts its answers with the nonce. */
+ * starts its answers with the nonce, or with what it echoes of its token. */
 TEST(plain, scripts_use_all_keys_and_arguments_of_table, .rows = VERBS)
 {
     const struct rl_script *script = script_of(verbs[_i].verb);
@@ -120,10 +120,15 @@ TEST(plain, scripts_use_all_keys_and_arguments_of_table, .rows = VERBS)
     expect_used(code, "ARGV", 1 + (unsigned)strlen(script->args));
     const char *answer = strstr(outside_functions(code), "return ");
     ck_assert_ptr_nonnull(answer);
+    ck_assert_int_eq(strstr(code, "local proof = string.sub(ARGV[1], 2)\n") != NULL,
+                     script->echoes_token);
     for (; answer; answer = strstr(answer + 1, "return "))
-        ck_assert(strncmp(answer, "return {ARGV[1] .. '-', ", 24) == 0 ||
-                  strncmp(answer, "return not_ours(KEYS[", 21) == 0 ||
-                  strncmp(answer, "return ARGV[1]\n", 15) == 0);
+        ck_assert(script->echoes_token
+                      ? strncmp(answer, "return {proof .. '-', ", 22) == 0 ||
+                            strncmp(answer, "return proof\n", 13) == 0
+                      : strncmp(answer, "return {ARGV[1] .. '-', ", 24) == 0 ||
+                            strncmp(answer, "return not_ours(KEYS[", 21) == 0 ||
+                            strncmp(answer, "return ARGV[1]\n", 15) == 0);
 }
 
 /* CE19: nothing but force deletes a key whose value it has not compared. */

@@ -14,12 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOKEN "0123456789abcdef0123456789abcdef:host:1"
+#define PROOF "123456789abcdef0123456789abcdef:host:1"
+#define TOKEN "0" PROOF
 #define NONCE "fedcba9876543210"
 
 /* Four requests, and the usual replies to them. */
 static const char usual[] = "+OK\r\n$39\r\n" TOKEN "\r\n"
-                            "$39\r\n" TOKEN "\r\n"
+                            "$38\r\n" PROOF "\r\n"
                             "$16\r\n" NONCE "\r\n"
                             "*3\r\n$17\r\n" NONCE "-\r\n:1\r\n:1700000000000000\r\n";
 enum { LEN = sizeof(usual) - 1, REQUESTS = 4 };

@@ -295,27 +295,35 @@ static void note_answer(struct sim_run *run, int code)
     run->code = code;
 }
 
-static void begin_answer(struct sim_run *run, size_t parts, int code)
+/* What the answer begins with. */
+static struct sim_word proof_of(const struct sim_run *run)
 {
     const struct sim_word *nonce = sim_argv_at(run, 1);
+    assert(nonce); /* Lua would fail */
+    size_t from = run->echoes && nonce->len > 0;
+    return (struct sim_word){nonce->bytes + from, nonce->len - from};
+}
+
+static void begin_answer(struct sim_run *run, size_t parts, int code)
+{
+    const struct sim_word proof = proof_of(run);
     struct sim_text *out = run->call->out;
     char text[1024];
-    assert(nonce && nonce->len < sizeof(text)); /* Lua would fail */
-    memcpy(text, nonce->bytes, nonce->len);
-    text[nonce->len] = '-';
+    assert(proof.len < sizeof(text));
+    memcpy(text, proof.bytes, proof.len);
+    text[proof.len] = '-';
     note_answer(run, code);
     sim_put_array(out, parts);
-    sim_put_bulk(out, text, nonce->len + 1);
+    sim_put_bulk(out, text, proof.len + 1);
     sim_put_integer(out, code);
 }
 
 /* The nonce alone: yes. */
 static void grant(struct sim_run *run)
 {
-    const struct sim_word *nonce = sim_argv_at(run, 1);
-    assert(nonce);
+    const struct sim_word proof = proof_of(run);
     note_answer(run, RL_GRANTED);
-    sim_put_bulk(run->call->out, nonce->bytes, nonce->len);
+    sim_put_bulk(run->call->out, proof.bytes, proof.len);
 }
 
 void sim_script_answer(struct sim_run *run, bool yes)

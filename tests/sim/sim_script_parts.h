@@ -13,6 +13,7 @@ struct sim_run {
     const char *sha;
     const struct sim_word *keys, *args; /* KEYS[i + 1], ARGV[i + 1] */
     unsigned n_keys, n_args;
+    bool echoes; /* the token, without its first character, in a nonce's place */
     /* For the story. */
     bool answered, yes;
     int code;

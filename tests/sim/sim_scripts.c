@@ -240,6 +240,7 @@ static void run_script(struct sim_call *call, const struct script *script, int64
         .n_keys = (unsigned)keys,
         .args = &call->word[3 + keys],
         .n_args = call->words - 3 - (unsigned)keys,
+        .echoes = script->token == 1,
     };
     const struct sim_word *token =
         script->token ? sim_argv_at(&run, (unsigned)script->token) : NULL;

@@ -169,7 +169,8 @@ size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsig
                                 count);
     struct fake_key *key = find(keys, name->bytes, name->len, false);
     int yes = decide(keys, script, key, name, argument);
-    int nonce_len = (int)argument[0].len;
+    bool echoes = script == RELEASE; /* without the token's first character */
+    int nonce_len = (int)argument[0].len - echoes;
     bool waits = script == WAIT;
     if (script == INSPECT)
         return tell(key, argument, ret_reply, size);
@@ -185,7 +186,7 @@ size_t fake_execute(struct fake_keys *keys, const struct wire_item *items, unsig
                                 (int)key->value_len, key->value, waits ? ":0\r\n" : "");
     return (size_t)snprintf(ret_reply, size,
                             yes ? "$%d\r\n%.*s\r\n" : "*2\r\n$%d\r\n%.*s-\r\n:0\r\n",
-                            nonce_len + !yes, nonce_len, argument[0].bytes);
+                            nonce_len + !yes, nonce_len, argument[0].bytes + echoes);
 }
 
 bool fake_is_native(const struct wire_item *items, unsigned count)

@@ -295,7 +295,7 @@ struct script_told script_run(struct talk *talk, enum rl_verb verb,
     for (const char *letter = script->args; *letter; letter++)
         add_argument(&words, call, *letter);
     unsigned count = talk_ask(talk, words.count, words.at, words.len, items);
-    return understand(items, count, nonce);
+    return understand(items, count, script->echoes_token ? nonce + 1 : nonce);
 }
 
 /* ---- waiters --------------------------------------------------------------------------- */
