@@ -1,8 +1,8 @@
 # local.mk - the library, a folder a list.
 #
 #   api       include/redlock.h, one file a call or a family of calls
-#   engine    the client, from below to above in rooms: client (what all parts use), masters (who
-#             can vote), loop (with its calls), wait (queues), lease (with its renewal)
+#   engine    the client, from below to above in rooms: masters (who can vote), wait (queues),
+#             client (its structs), loop (with its calls), lease (with its renewal)
 #   node      one master: its state, what is said first, replies; its subscriber
 #   net       one connection: sockets, TLS, names, requests and replies as bytes
 #   kinds     the kinds of lock, each with its scripts beside it
@@ -63,27 +63,25 @@ lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/nod
 	%D%/node/node_fence.c %D%/node/node_fence.h \
 	%D%/node/node_fitness.c %D%/node/node_handshake.c %D%/node/node_lists.c \
 	%D%/node/node_lists.h %D%/node/node_replies.c \
-	%D%/node/node_standing.c %D%/node/node_state.c %D%/node/script_reply.c \
-	%D%/node/script_reply.h %D%/node/subscriber.c \
+	%D%/node/node_standing.c %D%/node/node_state.c %D%/node/request.c %D%/node/request.h \
+	%D%/node/script_reply.c %D%/node/script_reply.h %D%/node/subscriber.c \
 	%D%/node/subscriber.h %D%/node/subscriber_channels.c %D%/node/subscriber_parts.h \
-	%D%/node/subscriber_replies.c %D%/node/subscriber_state.c
-lib_engine_client = %D%/engine/client/callbacks.c %D%/engine/client/callbacks.h \
-	%D%/engine/client/client.h %D%/engine/client/kick.c %D%/engine/client/kick.h \
-	%D%/engine/client/log.c %D%/engine/client/log.h %D%/engine/client/owner.c \
-	%D%/engine/client/owner.h %D%/engine/client/request.c %D%/engine/client/request.h \
-	%D%/engine/client/tally.c %D%/engine/client/tally.h %D%/engine/client/target.c \
-	%D%/engine/client/target.h
+	%D%/node/subscriber_replies.c %D%/node/subscriber_state.c %D%/node/target.c %D%/node/target.h
 lib_engine_masters = %D%/engine/masters/certify.c %D%/engine/masters/certify.h \
 	%D%/engine/masters/duplicates.c %D%/engine/masters/duplicates.h \
 	%D%/engine/masters/lists_told.c %D%/engine/masters/lists_told.h %D%/engine/masters/nodes.c \
 	%D%/engine/masters/nodes.h %D%/engine/masters/voters.c %D%/engine/masters/voters.h
-lib_engine_loop = %D%/engine/loop/call.c %D%/engine/loop/call.h %D%/engine/loop/leader.c \
-	%D%/engine/loop/leader.h %D%/engine/loop/loop.c %D%/engine/loop/loop.h \
-	%D%/engine/loop/parking.c %D%/engine/loop/parking.h %D%/engine/loop/report.c \
-	%D%/engine/loop/report.h
 lib_engine_wait = %D%/engine/wait/subscribers.c %D%/engine/wait/subscribers.h \
 	%D%/engine/wait/wait_channel.c %D%/engine/wait/wait_leave.c %D%/engine/wait/wait_queue.c \
 	%D%/engine/wait/wait_queue.h %D%/engine/wait/wait_signals.c
+lib_engine_client = %D%/engine/client/callbacks.c %D%/engine/client/callbacks.h \
+	%D%/engine/client/client.h %D%/engine/client/kick.c %D%/engine/client/kick.h \
+	%D%/engine/client/log.c %D%/engine/client/log.h %D%/engine/client/owner.c \
+	%D%/engine/client/owner.h %D%/engine/client/parking.c %D%/engine/client/parking.h \
+	%D%/engine/client/tally.c %D%/engine/client/tally.h
+lib_engine_loop = %D%/engine/loop/call.c %D%/engine/loop/call.h %D%/engine/loop/leader.c \
+	%D%/engine/loop/leader.h %D%/engine/loop/loop.c %D%/engine/loop/loop.h \
+	%D%/engine/loop/report.c %D%/engine/loop/report.h
 lib_engine_lease = %D%/engine/lease/account.c %D%/engine/lease/account.h \
 	%D%/engine/lease/account_text.c %D%/engine/lease/fill_in.c %D%/engine/lease/fill_in.h \
 	%D%/engine/lease/lease.c %D%/engine/lease/lease.h %D%/engine/lease/lease_fill.c \
@@ -91,7 +89,7 @@ lib_engine_lease = %D%/engine/lease/account.c %D%/engine/lease/account.h \
 	%D%/engine/lease/lease_replies.c %D%/engine/lease/lease_send.c \
 	%D%/engine/lease/lease_void.c %D%/engine/lease/renewal.c %D%/engine/lease/renewal_queue.c \
 	%D%/engine/lease/renewal_state.c
-lib_engine = $(lib_engine_client) $(lib_engine_masters) $(lib_engine_loop) $(lib_engine_wait) $(lib_engine_lease) \
+lib_engine = $(lib_engine_masters) $(lib_engine_wait) $(lib_engine_client) $(lib_engine_loop) $(lib_engine_lease) \
 	%D%/engine/background.c %D%/engine/background.h %D%/engine/client.c %D%/engine/cork.c \
 	%D%/engine/cork.h %D%/engine/engine.c %D%/engine/engine.h
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \

@@ -22,7 +22,8 @@ static void give_up(struct rl_acquire *acquire, int result)
         lease->lock = NULL;
     }
     rl_call_finish(&acquire->call, result);
-    rl_wait_queue_leave(client, &acquire->waiter, false, rl_client_now_ns(client));
+    rl_wait_queue_leave(&client->wait_queues, &acquire->waiter, false,
+                        rl_client_now_ns(client));
 }
 
 /* The only place that changes the phase. */
@@ -56,8 +57,8 @@ static struct rl_wait_view view_of(const struct rl_acquire *acquire, int64_t now
     return (struct rl_wait_view){
         .n = voters->n,
         .waking = queue ? &queue->waking : NULL,
-        .listening = rl_wait_queue_listening(client, queue),
-        .more = rl_wait_queue_pending(client, queue),
+        .listening = rl_wait_queue_listening(&client->wait_queues, queue),
+        .more = rl_wait_queue_pending(&client->wait_queues, queue),
         .fair = acquire->target.kind->wakeup == RL_WAKEUP_FAIR,
         .round_trip_ns = rl_voters_round_trip_ns(voters, rl_all(voters->n)),
         .now_ns = now_ns,
@@ -173,7 +174,7 @@ static void on_refused(struct rl_acquire *acquire, int64_t now_ns)
      * wait for that owner. */
     if (!acquire->waiter.queue && acquire->loss == REDLOCK_EHELD &&
         !rl_leases_owner_holds(client, &acquire->target, now_ns)) {
-        int result = rl_wait_queue_join(client, &acquire->waiter, &acquire->target, now_ns);
+        int result = rl_acquire_enqueue(acquire, now_ns);
         if (result) {
             give_up(acquire, result);
             return;
@@ -201,7 +202,7 @@ static void on_acquired(struct rl_acquire *acquire, int64_t now_ns)
     if (acquire->waiter.queue && !rl_kind_owned(acquire->target.kind))
         acquire->waiter.queue->found = (struct rl_finding){REDLOCK_EHELD, now_ns, true};
     rl_call_finish(call, REDLOCK_OK);
-    rl_wait_queue_leave(call->client, &acquire->waiter, true, now_ns);
+    rl_wait_queue_leave(&call->client->wait_queues, &acquire->waiter, true, now_ns);
 }
 
 static void on_hold_event(struct rl_call *call, unsigned events, int64_t now_ns)
@@ -228,8 +229,8 @@ static bool pause_lasts(struct rl_acquire *acquire, int64_t now_ns)
         rl_count(rl_voters_to_ask(voters, now_ns)) >= rl_quorum_needed(voters->n))
         return false;
     struct rl_wait_view view = view_of(acquire, now_ns);
-    return rl_pause_look(&acquire->pause, &acquire->refusals,
-                         rl_subs_alive(acquire->call.client, now_ns - RL_ALIVE_NS), &view);
+    uint64_t alive = rl_subs_alive(&acquire->call.client->subs, now_ns - RL_ALIVE_NS);
+    return rl_pause_look(&acquire->pause, &acquire->refusals, alive, &view);
 }
 
 static void step(struct rl_call *call, int64_t now_ns)
@@ -335,8 +336,7 @@ void rl_acquire_start(struct rl_acquire *acquire, int64_t now_ns)
     acquire->nodes_since_ns = now_ns;
     acquire->connects = true;
     int result = rl_acquire_join_queue(acquire, now_ns);
-    int64_t yields_until_ns =
-        acquire->waiter.queue ? rl_wait_queue_yields_until_ns(client, &acquire->target) : 0;
+    int64_t yields_until_ns = rl_acquire_yields_until_ns(acquire);
     if (result) {
         give_up(acquire, result);
     } else if (acquire->waiter.queue && !rl_wait_queue_is_first(&acquire->waiter)) {

@@ -92,9 +92,12 @@ enum rl_next rl_acquire_round_lost(struct rl_acquire *acquire, struct rl_defeat 
 int rl_acquire_outcome(const struct rl_acquire *acquire, int64_t now_ns);
 
 /* acquire_bounds.c. _join_queue: join the name's wait queue, if that is worth it; 0, or why
- * that is not possible. _last_ns: when the try must end. _ended: has another client of its
- * group been shut down? _conclude: the result and the user's lock. */
+ * that is not possible. _enqueue: join it. _yields_until_ns: until when others go first, to
+ * whom this client has just released the lock. _last_ns: when the try must end. _ended: has
+ * another client of its group been shut down? _conclude: the result and the user's lock. */
 int rl_acquire_join_queue(struct rl_acquire *acquire, int64_t now_ns);
+int rl_acquire_enqueue(struct rl_acquire *acquire, int64_t now_ns);
+int64_t rl_acquire_yields_until_ns(const struct rl_acquire *acquire);
 int64_t rl_acquire_last_ns(const struct rl_acquire *acquire, int64_t now_ns);
 bool rl_acquire_ended(const struct rl_call *call);
 int rl_acquire_conclude(struct rl_call *call, redlock_lock **ret_lock);

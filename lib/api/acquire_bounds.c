@@ -8,6 +8,18 @@
 
 #include <assert.h>
 
+int rl_acquire_enqueue(struct rl_acquire *acquire, int64_t now_ns)
+{
+    struct rl_wait_queues *queues = &acquire->call.client->wait_queues;
+    return rl_wait_queue_join(queues, &acquire->waiter, &acquire->target, now_ns);
+}
+
+int64_t rl_acquire_yields_until_ns(const struct rl_acquire *acquire)
+{
+    const struct rl_wait_queues *queues = &acquire->call.client->wait_queues;
+    return acquire->waiter.queue ? rl_wait_queue_yields_until_ns(queues, &acquire->target) : 0;
+}
+
 /* Join the name's queue before the first round, if there is one or subscribers of a majority
  * work. So a refused first round has entered the nodes' queues already. A try with an owner
  * asks first, because its owner may hold the lock, and waiters may wait for that owner. */
@@ -21,8 +33,8 @@ int rl_acquire_join_queue(struct rl_acquire *acquire, int64_t now_ns)
         return 0;
     if (!rl_kind_owned(kind))
         joins = rl_count(client->subs.listening) >= rl_quorum_needed(client->nodes.n) ||
-                rl_wait_queue_find(client, &acquire->target);
-    return joins ? rl_wait_queue_join(client, &acquire->waiter, &acquire->target, now_ns) : 0;
+                rl_wait_queue_find(&client->wait_queues, &acquire->target);
+    return joins ? rl_acquire_enqueue(acquire, now_ns) : 0;
 }
 
 /* When the try must end. One that asks once must not outlast the others of its group. */

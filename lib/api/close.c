@@ -33,12 +33,12 @@ void rl_client_destroy(redlock *client, bool in_child)
     rl_cork_done(client);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_done(&client->nodes.all[i], in_child);
-    rl_subs_done(client, in_child);
+    rl_subs_done(&client->subs, in_child);
     free(client->nodes.all);
     free(client->requests.bytes);
     forget_calls(client);
     rl_leases_free(client);
-    rl_wait_queues_free(client);
+    rl_wait_queues_free(&client->wait_queues);
     rl_channels_free(&client->subs.channels);
     rl_timers_free(&client->loop.timers);
     RL_EACH_FREED (struct redlock_lock, lock, &client->locks.all, all)

@@ -47,7 +47,9 @@ static void warn(void *context, int level, const char *text)
 }
 
 enum { HOST_SHOWN = RL_CLIENT_NAME_MAX - 12 }; /* beside a colon and any process number */
-enum { HOST_END = 28 }; /* of a longer one: a pod's name differs in its end, a domain's in front */
+enum {
+    HOST_END = 28
+}; /* of a longer one: a pod's name differs in its end, a domain's in front */
 
 /* The holder's name in values on masters: the configured name, or host and process. */
 static void name_holder(redlock *client)
@@ -76,7 +78,7 @@ static void name_holder(redlock *client)
 
 static void name_connection(redlock *client)
 {
-    assert(client->identity.holder[0]);                 /* name_holder() */
+    assert(client->identity.holder[0]);                /* name_holder() */
     assert(client->node_settings.lists.own.nodes > 0); /* settle() */
     char word[RL_LIST_MARK_MAX + 1];
     rl_entropy_uuid(client->identity.uuid);
@@ -105,9 +107,12 @@ static int open_descriptors(redlock *client, redlock_error *error)
                     "no descriptors left: %s; close some, or raise "
                     "the limit (ulimit -n)",
                     strerror(errno));
+    client->subs.epoll_fd = client->loop.epoll_fd;
+    client->subs.wake_fd = client->loop.wake_fd;
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &client->loop.wake_tag};
     client->loop.wake_tag.ready = on_wake;
-    /* A sandbox that refuses write() would leave a thread asleep that redlock_close() awaits. */
+    /* A sandbox that refuses write() would leave a thread asleep that redlock_close() awaits.
+     */
     if (!rl_eventfd_signal(client->loop.wake_fd))
         return fail(error, REDLOCK_ESYSTEM, "eventfd: %s", strerror(errno));
     rl_eventfd_drain(client->loop.wake_fd);
@@ -122,6 +127,11 @@ static void settle(redlock *client)
     client->node_settings.owner = client;
     client->loop.hooks = &rl_engine_hooks;
     client->subs.events = &rl_engine_sub_events;
+    client->subs.nodes = &client->nodes;
+    client->subs.uuid = client->wait_queues.uuid = client->identity.uuid;
+    client->wait_queues.subs = &client->subs;
+    client->wait_queues.voters = &client->voters;
+    client->wait_queues.requests = &client->requests;
     client->node_settings.events = &rl_engine_node_events;
     client->node_settings.clock = &client->clock;
     client->node_settings.driven = &client->loop.driven;

@@ -198,7 +198,7 @@ static void phase_begin(struct rl_probe *probe, int64_t now_ns)
     probe->until_ns = now_ns + client->node_settings.connect_timeout_ns;
     switch (probe->phase) {
     case PHASE_LISTEN:
-        rl_subs_start(client, now_ns);
+        rl_subs_start(&client->subs, now_ns);
         break;
     case PHASE_TAKE:
         probe->taken = probe->good;
@@ -237,7 +237,7 @@ static int64_t phase_due_ns(const struct rl_probe *probe, int64_t now_ns)
     if (now_ns >= probe->until_ns)
         return 0;
     if (probe->phase == PHASE_LISTEN)
-        return rl_subs_pending(probe->call.client)
+        return rl_subs_pending(&probe->call.client->subs)
                    ? rl_earlier_ns(now_ns + LOOK_NS, probe->until_ns)
                    : 0;
     uint64_t awaited = probe->phase == PHASE_WAKE ? probe->waits : probe->silent;

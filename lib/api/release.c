@@ -87,9 +87,9 @@ static void release(struct rl_lease *lease, int64_t now_ns)
     lease->budget_ns = release_budget_ns(client, lease, now_ns);
     rl_lease_ref(lease);
     rl_lease_release(lease, now_ns, now_ns + lease->budget_ns);
-    rl_wait_queue_on_release(client, &lease->target, now_ns);
+    rl_wait_queue_on_release(&client->wait_queues, &lease->target, now_ns);
     if (lease->contended)
-        rl_wait_queue_yield(client, &lease->target, now_ns);
+        rl_wait_queue_yield(&client->wait_queues, &lease->target, now_ns);
     rl_lease_unref(lease, now_ns);
 }
 

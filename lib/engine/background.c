@@ -52,7 +52,7 @@ static bool outlives(redlock *client)
     return client->leases.releasing_count > 0 || client->calls.async_count > 0 ||
            client->leases.renewals > 0 || client->callbacks.queue.first ||
            (client->wait_queues.pending_leave_count > 0 &&
-            rl_wait_queues_leaving(client, rl_client_now_ns(client))) ||
+            rl_wait_queues_leaving(&client->wait_queues, rl_client_now_ns(client))) ||
            lacks_masters(client);
 }
 

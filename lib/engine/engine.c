@@ -20,14 +20,14 @@ static void on_changed(void *owner, struct rl_node *node, int64_t now_ns)
 {
     redlock *client = owner;
     assert(node->index < client->nodes.n && node == &client->nodes.all[node->index]);
-    rl_duplicates_find(client, now_ns);
-    rl_certify_go_on(client, now_ns);
+    rl_duplicates_find(&client->duplicates, &client->nodes, now_ns);
+    rl_certify_go_on(&client->certifying, &client->nodes, now_ns);
     if (node->mode == RL_UP && node->sub) {
         rl_sub_compare(node->sub, node->met);
         rl_sub_node_up(node->sub, now_ns);
     }
     if (node->mode == RL_UP)
-        rl_wait_queues_node_up(client, node->index, now_ns);
+        rl_wait_queues_node_up(&client->wait_queues, node->index, now_ns);
     rl_renewals_node_changed(client, now_ns);
     rl_fill_in_node_changed(&client->voters, node);
     if (client->leases.releasing_count > 0)
@@ -48,6 +48,29 @@ static void on_pinged(void *owner, struct rl_node *node, int64_t round_trip_ns)
     }
 }
 
+static void on_proved(void *owner, struct rl_node *node, const struct rl_inflight *inflight,
+                      const struct rl_reply *reply, int64_t now_ns)
+{
+    redlock *client = owner;
+    if (rl_duplicates_proved(&client->duplicates, &client->nodes, node, inflight, reply,
+                             now_ns))
+        on_changed(client, node, now_ns);
+}
+
+static void on_disagrees(void *owner, struct rl_node *node, const struct rl_list_mark *other)
+{
+    redlock *client = owner;
+    rl_lists_disagree(&client->lists_told, node, other);
+    client->stats.other_lists = client->lists_told.count;
+}
+
+static void on_certified(void *owner, struct rl_node *node, const struct rl_certificate *told,
+                         int64_t now_ns)
+{
+    redlock *client = owner;
+    rl_certify_told(&client->certifying, &client->nodes, node, told, now_ns);
+}
+
 static void on_voided(void *owner, struct rl_node *node, int64_t now_ns)
 {
     rl_leases_void(owner, node->index, now_ns);
@@ -61,10 +84,10 @@ const struct rl_node_events rl_engine_node_events = {
     .drains = rl_lease_on_drain,
     .lost = rl_lease_on_link_lost,
     .pinged = on_pinged,
-    .proved = rl_duplicates_proved,
+    .proved = on_proved,
     .voided = on_voided,
-    .disagrees = rl_lists_disagree,
-    .certified = rl_certify_told,
+    .disagrees = on_disagrees,
+    .certified = on_certified,
     .changed = on_changed,
     .log = rl_client_log,
 };
@@ -80,8 +103,10 @@ static void on_wakeup(void *owner, struct rl_node *node, uint64_t number, int64_
         RL_EACH (struct rl_call, call, &client->calls.all, entry)
             taken = taken || (call->woken && call->woken(call, node->index, number));
     }
-    if (!taken)
-        rl_wait_queue_on_wakeup(client, node->index, number, now_ns);
+    if (taken)
+        return;
+    client->stats.wakes++;
+    rl_wait_queue_on_wakeup(&client->wait_queues, node->index, number, now_ns);
 }
 
 static void on_listens(void *owner, struct rl_node *node, bool listens, int64_t now_ns)
@@ -92,13 +117,15 @@ static void on_listens(void *owner, struct rl_node *node, bool listens, int64_t 
         client->subs.listening |= rl_bit(node->index);
     else
         client->subs.listening &= ~rl_bit(node->index);
-    rl_wait_queues_on_listening(client, node->index, listens, now_ns);
+    rl_wait_queues_on_listening(&client->wait_queues, node->index, listens, now_ns);
 }
 
 static void on_message(void *owner, struct rl_node *node, struct rl_channel *channel,
                        int64_t now_ns)
 {
-    rl_wait_queue_on_message(owner, node->index, channel, now_ns);
+    redlock *client = owner;
+    client->stats.wakes++;
+    rl_wait_queue_on_message(&client->subs, node->index, channel, now_ns);
 }
 
 static void on_met(void *owner, struct rl_node *node, const char *run_id, int64_t sent_ns,
@@ -112,7 +139,8 @@ static void on_subscribed(void *owner, struct rl_node *node, struct rl_channel *
                           int64_t now_ns)
 {
     assert(rl_channel_listening(channel) & rl_bit(node->index)); /* it is confirmed */
-    rl_wait_queue_on_subscribed(owner, node->index, channel, now_ns);
+    redlock *client = owner;
+    rl_wait_queue_on_subscribed(&client->subs, node->index, channel, now_ns);
 }
 
 const struct rl_sub_events rl_engine_sub_events = {
@@ -146,7 +174,7 @@ static void flush(redlock *client, int64_t now_ns)
     do {
         again = false;
         if (client->subs.unflushed)
-            rl_subs_flush(client, now_ns);
+            rl_subs_flush(&client->subs, now_ns);
         for (unsigned i = 0; i < client->nodes.n; i++) {
             if (client->nodes.all[i].unflushed) {
                 rl_node_flush(&client->nodes.all[i], now_ns);
@@ -162,7 +190,7 @@ static void absent(redlock *client, int64_t absent_ns)
     assert(absent_ns > 0);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_absent(&client->nodes.all[i], absent_ns);
-    rl_subs_absent(client, absent_ns);
+    rl_subs_absent(&client->subs, absent_ns);
     client->loop.absent_ns += absent_ns;
     client->loop.suspended_ns = rl_clock_suspended_ns();
     client->voters.opened_ns += absent_ns; /* the beginning of its first connects */
@@ -217,10 +245,11 @@ static void tick(redlock *client, int64_t now_ns)
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_tick(&client->nodes.all[i], now_ns);
     if (now_ns >= client->duplicates.again_ns)
-        rl_duplicates_find(client, now_ns);
+        rl_duplicates_find(&client->duplicates, &client->nodes, now_ns);
     if (now_ns >= client->certifying.now.again_ns)
-        rl_certify_go_on(client, now_ns);
-    rl_subs_tick(client, now_ns);
+        rl_certify_go_on(&client->certifying, &client->nodes, now_ns);
+    bool used = client->wait_queues.by_name.count > 0 || client->probes.running > 0;
+    rl_subs_tick(&client->subs, used ? INT64_MAX : client->wait_queues.left_ns, now_ns);
     if (now_ns >= client->leases.release_retry_ns)
         rl_leases_retry_releases(client, now_ns);
     if (atomic_load(&client->calls.canceled) && !client->calls.cancel_seen)
@@ -237,7 +266,8 @@ static void tick(redlock *client, int64_t now_ns)
 static int64_t due_ns(redlock *client)
 {
     client->node_settings.watched = client->leases.open.first != NULL;
-    int64_t due = rl_earlier_ns(rl_timers_due_ns(&client->loop.timers), rl_subs_due_ns(client));
+    int64_t due =
+        rl_earlier_ns(rl_timers_due_ns(&client->loop.timers), rl_subs_due_ns(&client->subs));
     due = rl_earlier_ns(due, rl_renewals_due_ns(client));
     due = rl_earlier_ns(due, client->leases.release_retry_ns);
     due = rl_earlier_ns(due, client->duplicates.again_ns);

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "engine/loop/parking.h"
+#include "engine/client/parking.h"
 #include "suite.h"
 
 #include <pthread.h>

@@ -29,7 +29,7 @@ static void set_up(void)
     config.background = REDLOCK_BACKGROUND_NEVER;
     ck_assert_int_eq(redlock_open_config(&config, NULL, &client), 0);
     now_ns = rl_client_now_ns(client);
-    rl_subs_start(client, now_ns);
+    rl_subs_start(&client->subs, now_ns);
     client->wait_queues.left_ns = now_ns;
 }
 
@@ -46,14 +46,19 @@ static unsigned wanted(void)
     return count;
 }
 
+static void tick(int64_t at_ns)
+{
+    client->loop.hooks->tick(client, at_ns);
+}
+
 TEST(subscribers, connections_are_watched_for_moment_after_last_wait)
 {
-    rl_subs_tick(client, now_ns + UNWANTED);
+    tick(now_ns + UNWANTED);
     ck_assert_uint_eq(wanted(), NODES);
-    rl_subs_tick(client, now_ns + UNWANTED + 1);
+    tick(now_ns + UNWANTED + 1);
     ck_assert_uint_eq(wanted(), 0);
-    ck_assert_int_eq(rl_subs_due_ns(client), INT64_MAX);
-    rl_subs_start(client, now_ns + UNWANTED + 2);
+    ck_assert_int_eq(rl_subs_due_ns(&client->subs), INT64_MAX);
+    rl_subs_start(&client->subs, now_ns + UNWANTED + 2);
     ck_assert_uint_eq(wanted(), NODES);
 }
 
@@ -62,13 +67,13 @@ TEST(subscribers, connections_are_watched_while_somebody_waits)
     struct rl_waiter waiter = {.queue = NULL};
     struct rl_target target = {
         .kind = rl_kind(REDLOCK_PLAIN), .name = "name", .name_len = strlen("name")};
-    ck_assert_int_eq(rl_wait_queue_join(client, &waiter, &target, now_ns), 0);
-    rl_subs_tick(client, now_ns + 10 * UNWANTED);
+    ck_assert_int_eq(rl_wait_queue_join(&client->wait_queues, &waiter, &target, now_ns), 0);
+    tick(now_ns + 10 * UNWANTED);
     ck_assert_uint_eq(wanted(), NODES);
-    rl_wait_queue_leave(client, &waiter, false, now_ns + 10 * UNWANTED);
-    rl_subs_tick(client, now_ns + 11 * UNWANTED);
+    rl_wait_queue_leave(&client->wait_queues, &waiter, false, now_ns + 10 * UNWANTED);
+    tick(now_ns + 11 * UNWANTED);
     ck_assert_uint_eq(wanted(), NODES);
-    rl_subs_tick(client, now_ns + 11 * UNWANTED + 1);
+    tick(now_ns + 11 * UNWANTED + 1);
     ck_assert_uint_eq(wanted(), 0);
 }
 
@@ -76,9 +81,9 @@ TEST(subscribers, those_heard_lately_are_alive)
 {
     for (unsigned i = 0; i < NODES; i++)
         client->nodes.all[i].sub->connection.heard_ns = now_ns + i;
-    ck_assert_uint_eq(rl_subs_alive(client, now_ns), rl_all(NODES));
-    ck_assert_uint_eq(rl_subs_alive(client, now_ns + 2), rl_bit(2));
-    ck_assert_uint_eq(rl_subs_alive(client, now_ns + 3), 0);
+    ck_assert_uint_eq(rl_subs_alive(&client->subs, now_ns), rl_all(NODES));
+    ck_assert_uint_eq(rl_subs_alive(&client->subs, now_ns + 2), rl_bit(2));
+    ck_assert_uint_eq(rl_subs_alive(&client->subs, now_ns + 3), 0);
 }
 
 CASE(subscribers, .set_up = set_up, .tear_down = tear_down)

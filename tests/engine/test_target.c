@@ -2,7 +2,7 @@
  * stay as they were when there is no memory for longer ones. */
 #include "config_auto.h"
 
-#include "engine/client/target.h"
+#include "node/target.h"
 
 #include "alloc.h"
 #include "redlock.h"

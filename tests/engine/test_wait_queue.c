@@ -74,24 +74,24 @@ static struct rl_target plain(const char *name)
 static struct rl_wait_queue *find(const char *name)
 {
     struct rl_target target = plain(name);
-    return rl_wait_queue_find(client, &target);
+    return rl_wait_queue_find(&client->wait_queues, &target);
 }
 
 static void join(int i, const char *name)
 {
     struct rl_target target = plain(name);
-    ck_assert_int_eq(rl_wait_queue_join(client, &told[i].waiter, &target, 1), 0);
+    ck_assert_int_eq(rl_wait_queue_join(&client->wait_queues, &told[i].waiter, &target, 1), 0);
 }
 
 static void freed(const char *name)
 {
     struct rl_target target = plain(name);
-    rl_wait_queue_on_release(client, &target, 3);
+    rl_wait_queue_on_release(&client->wait_queues, &target, 3);
 }
 
 static void leave(int i, bool won)
 {
-    rl_wait_queue_leave(client, &told[i].waiter, won, 2);
+    rl_wait_queue_leave(&client->wait_queues, &told[i].waiter, won, 2);
 }
 
 static uint64_t number(const char *name)
@@ -151,16 +151,16 @@ TEST(line, number_is_good_for_one_lock)
     uint64_t before = number("name");
     leave(0, false);
     ck_assert_uint_eq(number("name"), before);
-    ck_assert(rl_wait_queue_exists(client, before));
+    ck_assert(rl_wait_queue_exists(&client->wait_queues, before));
     leave(1, true);
     ck_assert_uint_ne(number("name"), before);
-    ck_assert(!rl_wait_queue_exists(client, before));
-    rl_wait_queue_on_wakeup(client, 0, before, 3); /* for nobody */
+    ck_assert(!rl_wait_queue_exists(&client->wait_queues, before));
+    client->subs.events->woken(client, &client->nodes.all[0], before, 3); /* for nobody */
     ck_assert_uint_eq(told[2].turns[RL_TURN_WOKEN], 0);
     ck_assert_uint_eq(client->stats.wakes, 1);
     before = number("name");
     leave(2, true);
-    ck_assert(!rl_wait_queue_exists(client, before));
+    ck_assert(!rl_wait_queue_exists(&client->wait_queues, before));
     join(0, "name");
     ck_assert_uint_ne(number("name"), before);
     leave(0, true);
@@ -173,17 +173,17 @@ TEST(line, only_first_of_right_line_is_called)
     join(0, "name");
     join(1, "name");
     join(2, "other");
-    rl_wait_queue_on_wakeup(client, 0, number("name"), 3);
+    rl_wait_queue_on_wakeup(&client->wait_queues, 0, number("name"), 3);
     freed("name");
     freed("nam");
     ck_assert_uint_eq(told[0].turns[RL_TURN_WOKEN], 1);
     ck_assert_uint_eq(told[0].turns[RL_TURN_FREED], 1);
     ck_assert_uint_eq(turns(&told[1]) + turns(&told[2]), 0);
-    rl_wait_queues_on_listening(client, 1, true, 3);
+    rl_wait_queues_on_listening(&client->wait_queues, 1, true, 3);
     ck_assert_uint_eq(told[0].turns[RL_TURN_LISTENS], 1);
     ck_assert_uint_eq(told[1].turns[RL_TURN_LISTENS], 0);
     ck_assert_uint_eq(told[2].turns[RL_TURN_LISTENS], 1);
-    rl_wait_queues_on_listening(client, 1, false, 3);
+    rl_wait_queues_on_listening(&client->wait_queues, 1, false, 3);
     ck_assert_uint_eq(told[0].turns[RL_TURN_LISTENS], 1);
     leave(0, true);
     leave(1, true);
@@ -199,22 +199,22 @@ TEST(line, wakes_and_places_are_kept_by_node)
     join(0, "name");
     struct rl_wait_queue *queue = find("name");
     for (unsigned i = 0; i < 3; i++)
-        rl_wait_queue_on_reply(client, queue->number, i, RL_QUEUED, 1);
+        rl_wait_queue_on_reply(&client->wait_queues, queue->number, i, RL_QUEUED, 1);
     ck_assert_uint_eq(queue->waking.queued, 7);
-    rl_wait_queue_on_wakeup(client, 1, queue->number, 30);
-    rl_wait_queue_on_wakeup(client, 1, queue->number, 40);
+    rl_wait_queue_on_wakeup(&client->wait_queues, 1, queue->number, 30);
+    rl_wait_queue_on_wakeup(&client->wait_queues, 1, queue->number, 40);
     ck_assert_uint_eq(queue->waking.wakes, 2);
     ck_assert_int_eq(queue->waking.woken_ns, 30);
     ck_assert_uint_eq(queue->waking.queued, 5);
-    rl_wait_queue_on_reply(client, queue->number, 0, RL_NOT_QUEUED, 1);
+    rl_wait_queue_on_reply(&client->wait_queues, queue->number, 0, RL_NOT_QUEUED, 1);
     ck_assert_uint_eq(queue->waking.queued, 4);
-    rl_wait_queues_on_listening(client, 2, false, 50);
+    rl_wait_queues_on_listening(&client->wait_queues, 2, false, 50);
     ck_assert_uint_eq(queue->waking.queued, 0);
     ck_assert_uint_ne(queue->waking.entered & 4, 0); /* it is to be told when we leave */
-    rl_wait_queue_on_reply(client, queue->number, 2, RL_QUEUED, 1);
-    rl_wait_queue_on_reply(client, queue->number, 2, RL_NOT_QUEUED, 1);
+    rl_wait_queue_on_reply(&client->wait_queues, queue->number, 2, RL_QUEUED, 1);
+    rl_wait_queue_on_reply(&client->wait_queues, queue->number, 2, RL_NOT_QUEUED, 1);
     ck_assert_uint_eq(queue->waking.queued, 0);
-    rl_wait_queue_on_reply(client, queue->number + 1, 1, RL_QUEUED,
+    rl_wait_queue_on_reply(&client->wait_queues, queue->number + 1, 1, RL_QUEUED,
                            1); /* of a line that is not */
     ck_assert_uint_eq(queue->waking.queued, 0);
     leave(0, true);
@@ -229,18 +229,18 @@ TEST(line, wake_up_may_be_quicker_than_answer_before_it)
     join(0, "name");
     struct rl_wait_queue *queue = find("name");
     queue->waking.rounds = 5;
-    ck_assert_uint_eq(rl_wait_queue_rounds(client, queue->number), 5);
-    ck_assert_uint_eq(rl_wait_queue_rounds(client, queue->number + 1), 0);
-    rl_wait_queue_on_wakeup(client, 1, queue->number, 30);
-    rl_wait_queue_on_reply(client, queue->number, 1, RL_QUEUED, 31);
+    ck_assert_uint_eq(rl_wait_queue_rounds(&client->wait_queues, queue->number), 5);
+    ck_assert_uint_eq(rl_wait_queue_rounds(&client->wait_queues, queue->number + 1), 0);
+    rl_wait_queue_on_wakeup(&client->wait_queues, 1, queue->number, 30);
+    rl_wait_queue_on_reply(&client->wait_queues, queue->number, 1, RL_QUEUED, 31);
     ck_assert_uint_eq(queue->waking.queued, 0);
     ck_assert_uint_eq(queue->waking.entered, 2); /* it is left all the same, to be sure */
     /* The next round has begun by the time that it is read. */
     queue->waking.wakes = 0;
-    rl_wait_queue_on_reply(client, queue->number, 1, RL_WAS_QUEUED, 32);
+    rl_wait_queue_on_reply(&client->wait_queues, queue->number, 1, RL_WAS_QUEUED, 32);
     ck_assert_uint_eq(queue->waking.queued, 0);
-    rl_wait_queue_on_reply(client, queue->number, 1, RL_QUEUED, 33);
-    rl_wait_queue_on_reply(client, queue->number, 1, RL_WAS_QUEUED, 34);
+    rl_wait_queue_on_reply(&client->wait_queues, queue->number, 1, RL_QUEUED, 33);
+    rl_wait_queue_on_reply(&client->wait_queues, queue->number, 1, RL_WAS_QUEUED, 34);
     ck_assert_uint_eq(queue->waking.queued, 2);
     ck_assert_uint_eq(told[0].turns[RL_TURN_MISSED], 0);
     leave(0, true);
@@ -260,21 +260,22 @@ TEST(line, many_lines_are_told_apart)
             snprintf(name, sizeof(name), "name-%d", i);
             struct rl_target target = plain(name);
             many[i].waiter.turn = turn;
-            ck_assert_int_eq(rl_wait_queue_join(client, &many[i].waiter, &target, 1), 0);
+            ck_assert_int_eq(
+                rl_wait_queue_join(&client->wait_queues, &many[i].waiter, &target, 1), 0);
             numbers[i] = number(name);
         }
         for (int i = 0; i < NAMES; i += 2)
-            rl_wait_queue_leave(client, &many[i].waiter, i % 4 == 0, 2);
+            rl_wait_queue_leave(&client->wait_queues, &many[i].waiter, i % 4 == 0, 2);
         for (int i = 0; i < NAMES; i++) {
             snprintf(name, sizeof(name), "name-%d", i);
-            ck_assert_int_eq(rl_wait_queue_exists(client, numbers[i]), i % 2);
+            ck_assert_int_eq(rl_wait_queue_exists(&client->wait_queues, numbers[i]), i % 2);
             struct rl_wait_queue *queue = find(name);
             ck_assert_int_eq(queue != NULL, i % 2);
             ck_assert(!queue || (queue->number == numbers[i] &&
                                  queue->waiters.first == &many[i].waiter.entry));
         }
         for (int i = 1; i < NAMES; i += 2)
-            rl_wait_queue_leave(client, &many[i].waiter, true, 2);
+            rl_wait_queue_leave(&client->wait_queues, &many[i].waiter, true, 2);
     }
     tear_down();
 }
@@ -311,7 +312,8 @@ TEST(line, names_that_were_chosen_to_collide_make_nothing_slow)
             continue;
         struct rl_target target = plain(name);
         many[i].waiter.turn = turn;
-        ck_assert_int_eq(rl_wait_queue_join(client, &many[i].waiter, &target, 1), 0);
+        ck_assert_int_eq(rl_wait_queue_join(&client->wait_queues, &many[i].waiter, &target, 1),
+                         0);
         target.kind = rl_kind(REDLOCK_REENTRANT);
         target.owner = "me";
         target.owner_len = 2;
@@ -322,7 +324,7 @@ TEST(line, names_that_were_chosen_to_collide_make_nothing_slow)
     expect_short_buckets(&client->wait_queues.by_name);
     for (int i = 0; i < CHOSEN; i++) {
         rl_lease_free_if_settled(leases[i], 2);
-        rl_wait_queue_leave(client, &many[i].waiter, true, 2);
+        rl_wait_queue_leave(&client->wait_queues, &many[i].waiter, true, 2);
     }
     tear_down();
 }
@@ -347,8 +349,8 @@ static struct rl_target target_of(const struct rl_kind *kind, const char *owner)
 static struct rl_wait_queue *stand(int i, const struct rl_kind *kind, const char *owner)
 {
     struct rl_target target = target_of(kind, owner);
-    ck_assert_int_eq(rl_wait_queue_join(client, &told[i].waiter, &target, 1), 0);
-    ck_assert_ptr_eq(rl_wait_queue_find(client, &target), told[i].waiter.queue);
+    ck_assert_int_eq(rl_wait_queue_join(&client->wait_queues, &told[i].waiter, &target, 1), 0);
+    ck_assert_ptr_eq(rl_wait_queue_find(&client->wait_queues, &target), told[i].waiter.queue);
     return told[i].waiter.queue;
 }
 
@@ -389,7 +391,7 @@ TEST(line, line_is_of_one_kind_and_where_owners_queue_of_one_owner)
 static void hears(struct rl_channel *channel, unsigned node)
 {
     channel->confirmed |= rl_bit(node);
-    rl_wait_queue_on_subscribed(client, node, channel, 3);
+    rl_wait_queue_on_subscribed(&client->subs, node, channel, 3);
 }
 
 TEST(line, all_that_hear_channel_are_told_and_stay_queued)
@@ -400,14 +402,14 @@ TEST(line, all_that_hear_channel_are_told_and_stay_queued)
     struct rl_wait_queue *writes = stand(2, &write_kind, "cyd");
     struct rl_wait_queue *other = stand(3, &lock_kind, "dan");
     hears(reads->channel, 1);
-    ck_assert_uint_eq(rl_wait_queue_listening(client, reads), 2);
-    ck_assert_uint_eq(rl_wait_queue_listening(client, writes), 2);
-    ck_assert_uint_eq(rl_wait_queue_listening(client, other), 0);
+    ck_assert_uint_eq(rl_wait_queue_listening(&client->wait_queues, reads), 2);
+    ck_assert_uint_eq(rl_wait_queue_listening(&client->wait_queues, writes), 2);
+    ck_assert_uint_eq(rl_wait_queue_listening(&client->wait_queues, other), 0);
     ck_assert_uint_eq(told[0].turns[RL_TURN_LISTENS], 1);
     ck_assert_uint_eq(told[2].turns[RL_TURN_LISTENS], 1);
-    rl_wait_queue_on_reply(client, reads->number, 1, RL_QUEUED, 4);
-    rl_wait_queue_on_message(client, 1, reads->channel, 5);
-    rl_wait_queue_on_message(client, 1, reads->channel, 6);
+    rl_wait_queue_on_reply(&client->wait_queues, reads->number, 1, RL_QUEUED, 4);
+    rl_wait_queue_on_message(&client->subs, 1, reads->channel, 5);
+    rl_wait_queue_on_message(&client->subs, 1, reads->channel, 6);
     ck_assert_uint_eq(reads->waking.wakes, 2);
     ck_assert_int_eq(reads->waking.woken_ns, 5);
     ck_assert_uint_eq(reads->waking.queued, 2);
@@ -419,8 +421,8 @@ TEST(line, all_that_hear_channel_are_told_and_stay_queued)
     hears(reads->channel, 1);
     ck_assert_uint_eq(reads->waking.queued, 0);
     reads->channel->pending = 2; /* its end is on its way */
-    ck_assert_uint_eq(rl_wait_queue_listening(client, reads), 0);
-    ck_assert(rl_wait_queue_pending(client, reads));
+    ck_assert_uint_eq(rl_wait_queue_listening(&client->wait_queues, reads), 0);
+    ck_assert(rl_wait_queue_pending(&client->wait_queues, reads));
     reads->channel->pending = reads->channel->confirmed = 0;
     for (int i = 0; i < 4; i++)
         leave(i, true);
@@ -436,22 +438,24 @@ TEST(line, rules_of_plain_locks_do_not_concern_them)
     struct rl_target target = target_of(&lock_kind, "ann");
     queue->waking.queued = queue->waking.entered = 2;
     client->subs.listening = 7;
-    rl_wait_queues_on_listening(client, 1, false, 3);
-    rl_wait_queues_on_listening(client, 1, true, 3);
-    rl_wait_queue_on_wakeup(client, 1, queue->number, 3);
-    rl_wait_queue_on_release(client, &target, 3);
-    rl_wait_queue_yield(client, &target, 3);
+    rl_wait_queues_on_listening(&client->wait_queues, 1, false, 3);
+    rl_wait_queues_on_listening(&client->wait_queues, 1, true, 3);
+    rl_wait_queue_on_wakeup(&client->wait_queues, 1, queue->number, 3);
+    rl_wait_queue_on_release(&client->wait_queues, &target, 3);
+    rl_wait_queue_yield(&client->wait_queues, &target, 3);
     ck_assert_uint_eq(turns(&told[0]), 0);
     ck_assert_uint_eq(queue->waking.queued, 2);
     ck_assert_uint_eq(queue->waking.wakes, 0);
-    ck_assert_int_eq(rl_wait_queue_yields_until_ns(client, &target), 0);
-    ck_assert_uint_eq(rl_wait_queue_listening(client, queue), 0);
-    ck_assert_uint_eq(rl_wait_queue_nodes(client, &lock_kind, queue->number), 0);
+    ck_assert_int_eq(rl_wait_queue_yields_until_ns(&client->wait_queues, &target), 0);
+    ck_assert_uint_eq(rl_wait_queue_listening(&client->wait_queues, queue), 0);
+    ck_assert_uint_eq(rl_wait_queue_nodes(&client->wait_queues, &lock_kind, queue->number), 0);
     queue->channel->confirmed = 4;
-    ck_assert_uint_eq(rl_wait_queue_nodes(client, &lock_kind, queue->number), 4);
-    ck_assert_uint_eq(rl_wait_queue_nodes(client, &lock_kind, queue->number + 1), 0);
-    ck_assert_uint_eq(rl_wait_queue_nodes(client, rl_kind(REDLOCK_PLAIN), 1), 7);
-    ck_assert_uint_eq(rl_wait_queue_nodes(client, &fair_kind, 1), 7); /* all there are */
+    ck_assert_uint_eq(rl_wait_queue_nodes(&client->wait_queues, &lock_kind, queue->number), 4);
+    ck_assert_uint_eq(rl_wait_queue_nodes(&client->wait_queues, &lock_kind, queue->number + 1),
+                      0);
+    ck_assert_uint_eq(rl_wait_queue_nodes(&client->wait_queues, rl_kind(REDLOCK_PLAIN), 1), 7);
+    ck_assert_uint_eq(rl_wait_queue_nodes(&client->wait_queues, &fair_kind, 1),
+                      7); /* all there are */
     queue->channel->confirmed = 0;
     client->subs.listening = 0;
     leave(0, false);
@@ -466,7 +470,7 @@ static void turn_and_go(struct rl_waiter *waiter, enum rl_turn why, int64_t now_
     one->turns[why]++;
     int who = goes[one - told];
     if (why == RL_TURN_WOKEN && who >= 0)
-        rl_wait_queue_leave(client, &told[who].waiter, false, now_ns);
+        rl_wait_queue_leave(&client->wait_queues, &told[who].waiter, false, now_ns);
 }
 
 /* Who is told may leave, and take others along: all that are left are told, once. */
@@ -486,12 +490,12 @@ TEST(line, told_waiter_may_leave, .rows = WAITERS)
     }
     struct rl_channel *channel = told[0].waiter.queue->channel;
     channel->confirmed = 1; /* it is not gone with the last of them */
-    rl_wait_queue_on_message(client, 0, channel, 3);
+    rl_wait_queue_on_message(&client->subs, 0, channel, 3);
     for (int i = 0; i < WAITERS; i++) {
         bool there = told[i].waiter.queue != NULL;
         ck_assert_uint_le(told[i].turns[RL_TURN_WOKEN], 1);
         ck_assert(!there || told[i].turns[RL_TURN_WOKEN] == 1);
-        rl_wait_queue_leave(client, &told[i].waiter, false, 4);
+        rl_wait_queue_leave(&client->wait_queues, &told[i].waiter, false, 4);
     }
     ck_assert_ptr_eq(ear_of("redisson_rwlock:{name}"), channel);
     rl_channels_forget(&client->subs.channels, 1);
@@ -508,15 +512,16 @@ TEST(line, master_that_is_back_late_is_not_told)
     const int64_t end_ns = NOW + RL_QUEUE_TTL_MS * RL_NS_PER_MS;
     struct rl_target target = plain("name");
     set_up();
-    ck_assert(!rl_wait_queues_leaving(client, NOW));
-    rl_wait_queue_leave_nodes(client, &target, NUMBER, rl_all(3), NOW);
+    ck_assert(!rl_wait_queues_leaving(&client->wait_queues, NOW));
+    rl_wait_queue_leave_nodes(&client->wait_queues, &target, NUMBER, rl_all(3), NOW);
     const struct rl_pending_leave *leave = &client->wait_queues.pending_leave[0];
     ck_assert_uint_eq(leave->nodes, rl_all(3));
-    ck_assert(rl_wait_queues_leaving(client, end_ns - 1));
-    rl_wait_queues_node_up(client, 0, end_ns - 1); /* it can't be sent anything yet */
+    ck_assert(rl_wait_queues_leaving(&client->wait_queues, end_ns - 1));
+    rl_wait_queues_node_up(&client->wait_queues, 0,
+                           end_ns - 1); /* it can't be sent anything yet */
     ck_assert_uint_eq(leave->nodes, rl_all(3));
-    ck_assert(!rl_wait_queues_leaving(client, end_ns));
-    rl_wait_queues_node_up(client, 0, end_ns);
+    ck_assert(!rl_wait_queues_leaving(&client->wait_queues, end_ns));
+    rl_wait_queues_node_up(&client->wait_queues, 0, end_ns);
     ck_assert_uint_eq(leave->nodes, 0);
     tear_down();
 }

@@ -2,7 +2,7 @@
  * there: where it fails, people are told the name of that right. */
 #include "config_auto.h"
 
-#include "engine/client/request.h"
+#include "node/request.h"
 #include "kinds/name_set.h"
 #include "kinds/script_error.h"
 #include "script_talk.h"

@@ -237,7 +237,7 @@ sed 's/^engine.wait:/& engine\/lease/' "$table" >"$work/upside"
 sees '^engine/wait may use engine/lease, which is not below it$' broken_order "$work/upside"
 sees '^lib/engine/.* engine may not use node$' broken_includes "$work/narrow"
 sees '^lib/engine/.* engine may not use node$' broken_calls "$work/narrow"
-sees '^lib/engine/wait/.* engine/wait may not use engine/client$' broken_includes "$work/narrow"
+sees '^lib/engine/wait/.* engine/wait may not use engine/masters$' broken_includes "$work/narrow"
 sees '^lib/engine/wait/.* engine/wait may not use engine/masters$' broken_calls "$work/narrow"
 # Four files in a ring, and two of two folders.
 ring() { # SYMBOL FILE ...

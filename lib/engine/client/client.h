@@ -18,22 +18,24 @@
 #ifndef RL_CLIENT_H
 #define RL_CLIENT_H
 
-#include "base/fork_check.h"
 #include "base/clock.h"
-#include "core/certify.h"
+#include "base/fork_check.h"
+#include "base/timer_heap.h"
 #include "core/driven.h"
 #include "core/gather.h"
+#include "engine/client/callbacks.h"
+#include "engine/client/log.h"
+#include "engine/client/parking.h"
+#include "engine/client/tally.h"
+#include "engine/masters/certify.h"
+#include "engine/masters/duplicates.h"
+#include "engine/masters/lists_told.h"
+#include "engine/masters/nodes.h"
+#include "engine/masters/voters.h"
+#include "engine/wait/subscribers.h"
 #include "engine/wait/wait_queue.h"
 #include "node/node.h"
-#include "engine/client/callbacks.h"
-#include "engine/masters/lists_told.h"
-#include "engine/client/log.h"
-#include "engine/masters/nodes.h"
-#include "engine/loop/parking.h"
-#include "engine/client/tally.h"
-#include "engine/masters/voters.h"
-#include "node/subscriber.h"
-#include "base/timer_heap.h"
+#include "node/request.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -117,22 +119,6 @@ struct rl_background {
     int64_t sleeps_until_ns; /* it sleeps until then; INT64_MIN: it is awake */
 };
 
-/* duplicates.c: two nodes that may be one server. */
-struct rl_proof {
-    bool on;
-    unsigned teacher, pupil;
-    int64_t teacher_since_ns, pupil_since_ns; /* their connections */
-    int64_t again_ns;                         /* when to try again; INT64_MAX: no need */
-    char nonce[RL_NONCE_LEN];
-    char sha[41]; /* of the script that returns it */
-};
-
-/* certify.c */
-struct rl_certificates {
-    struct rl_certifying now;
-    uint64_t changes; /* how often a node's has changed */
-};
-
 /* call.c */
 struct rl_calls {
     struct rl_list all;     /* in progress, newest first */
@@ -148,26 +134,10 @@ struct rl_calls {
     bool closing; /* redlock_close() has begun: no call begins any more */
 };
 
-/* subscribers.c */
-struct rl_subs {
-    const struct rl_sub_events *events;
-    struct rl_sub *block; /* the memory of those of all nodes, from the first wait on */
-    bool wanted;
-    bool unflushed;              /* they may have something to send */
-    struct rl_channels channels; /* besides the client's own */
-    uint64_t listening;          /* nodes whose releases of plain locks we hear */
-};
-
 /* Of redlock_probe(). */
 struct rl_probes {
     unsigned running;
     uint64_t count; /* of all probes so far */
-};
-
-/* For encoding: room for a request by digest and one with its body, and the last nonce. */
-struct rl_requests {
-    char *bytes;
-    uint64_t nonce;
 };
 
 /* lease*.c, renewal.c */
@@ -185,6 +155,12 @@ struct rl_leases {
     unsigned char random[512];
     unsigned random_left;
 };
+
+/* Do renewals wait for their turn? Then what is not urgent waits as well. */
+static inline bool rl_renewals_wait(const struct rl_leases *leases)
+{
+    return leases->waiting.count > 0;
+}
 
 /* cork.c */
 struct rl_cork {

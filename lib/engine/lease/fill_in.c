@@ -60,7 +60,7 @@ static void drop(redlock *client, uint64_t nodes)
 bool rl_fill_in_has_room(redlock *client, int64_t now_ns)
 {
     struct rl_fill_in *fill_in = &client->voters.fill_in;
-    bool room = !rl_renewals_wait(client);
+    bool room = !rl_renewals_wait(&client->leases);
     for (uint64_t rest = fill_in->back; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
         enum rl_standing standing = rl_node_standing(client->voters.node[i], now_ns);

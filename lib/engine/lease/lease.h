@@ -106,6 +106,11 @@ void rl_lease_query(struct rl_lease *lease, enum rl_verb verb, uint64_t nodes, i
 /* End a call's round early, while it is ASKING: its remaining time is not worth waiting for. */
 void rl_lease_cut(struct rl_lease *lease, int64_t now_ns);
 
+/* The lease's call drops it, and is done. _abort: a call that may have a lease, because the
+ * client is being closed. */
+void rl_call_finish_without_lease(struct rl_call *call, int result);
+void rl_call_abort(struct rl_call *call, int64_t now_ns);
+
 /* Time passed. */
 void rl_lease_tick(struct rl_lease *lease, int64_t now_ns);
 
@@ -161,12 +166,6 @@ void rl_renewal_fire(struct rl_lease *lease, int64_t now_ns);
  * do so; INT64_MAX: none waits. */
 void rl_renewals_go_on(redlock *client, int64_t now_ns);
 int64_t rl_renewals_due_ns(const redlock *client);
-
-/* Do some wait? Then what is not urgent waits as well. */
-static inline bool rl_renewals_wait(const redlock *client)
-{
-    return client->leases.waiting.count > 0;
-}
 
 /* A node is up, or its connection is lost. Renewals that lack a quorum extend, or reconnect. */
 void rl_renewals_node_changed(redlock *client, int64_t now_ns);

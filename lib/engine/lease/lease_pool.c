@@ -200,3 +200,23 @@ void rl_leases_free(redlock *client)
     rl_hash_free(&client->leases.named);
     rl_timers_free(&client->leases.waiting);
 }
+
+void rl_call_finish_without_lease(struct rl_call *call, int result)
+{
+    struct rl_lease *lease = call->lease;
+    assert(lease->call == call);
+    call->lease = NULL;
+    lease->call = NULL;
+    rl_call_finish(call, result);
+}
+
+void rl_call_abort(struct rl_call *call, int64_t now_ns)
+{
+    assert(call->client->calls.closing && !call->done);
+    if (call->cancel)
+        call->cancel(call, now_ns);
+    else if (call->lease)
+        rl_call_finish_without_lease(call, REDLOCK_ECANCELED);
+    else
+        rl_call_finish(call, REDLOCK_ECANCELED);
+}

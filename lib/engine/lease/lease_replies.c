@@ -14,7 +14,7 @@
 static bool stands_again(const struct rl_lease *lease)
 {
     return !rl_kind_queues(lease->target.kind) &&
-           rl_wait_queue_find(lease->client, &lease->target);
+           rl_wait_queue_find(&lease->client->wait_queues, &lease->target);
 }
 
 /* The reply to a waiter's round: note the nodes that have queued it. If nobody waits any more,
@@ -25,12 +25,13 @@ static void note_queue(struct rl_lease *lease, unsigned node, enum rl_queued que
     redlock *client = lease->client;
     assert(lease->waiter != 0 && (lease->queues & rl_bit(node))); /* it was asked to queue it */
     if (queued == RL_QUEUED && rl_kind_queues(lease->target.kind) &&
-        lease->waiter_round != rl_wait_queue_rounds(client, lease->waiter))
+        lease->waiter_round != rl_wait_queue_rounds(&client->wait_queues, lease->waiter))
         queued = RL_WAS_QUEUED;
-    if (rl_wait_queue_exists(client, lease->waiter))
-        rl_wait_queue_on_reply(client, lease->waiter, node, queued, now_ns);
+    if (rl_wait_queue_exists(&client->wait_queues, lease->waiter))
+        rl_wait_queue_on_reply(&client->wait_queues, lease->waiter, node, queued, now_ns);
     else if ((queued == RL_QUEUED || queued == RL_WAS_QUEUED) && !stands_again(lease))
-        rl_wait_queue_leave_nodes(client, &lease->target, lease->waiter, rl_bit(node), now_ns);
+        rl_wait_queue_leave_nodes(&client->wait_queues, &lease->target, lease->waiter,
+                                  rl_bit(node), now_ns);
 }
 
 /* If a release is published to all, a refused try hears of it without being queued. */

@@ -3,7 +3,7 @@
 
 #include "engine/lease/lease_parts.h"
 
-#include "engine/client/request.h"
+#include "node/request.h"
 
 #include <assert.h>
 #include <string.h>
@@ -195,7 +195,8 @@ unsigned rl_lease_send_taking(struct rl_lease *lease, enum rl_verb verb, uint64_
     /* A waiter enters the queues of nodes from which it will hear of a release. */
     uint64_t queues = 0;
     if (verb == RL_ACQUIRE && lease->waiter)
-        queues = rl_wait_queue_nodes(lease->client, lease->target.kind, lease->waiter);
+        queues =
+            rl_wait_queue_nodes(&lease->client->wait_queues, lease->target.kind, lease->waiter);
     lease->queues |= nodes & queues;
     unsigned events = send(lease, RL_ACQUIRE_OR_QUEUE, nodes & queues, now_ns);
     return events | send(lease, verb, nodes & ~queues, now_ns);

@@ -4,7 +4,6 @@
 #include "engine/loop/call.h"
 
 #include "engine/loop/leader.h"
-#include "engine/lease/lease.h"
 #include "engine/loop/loop.h"
 
 #include <assert.h>
@@ -172,31 +171,11 @@ void rl_call_finish(struct rl_call *call, int result)
         client->loop.gather.ended++;
 }
 
-void rl_call_finish_without_lease(struct rl_call *call, int result)
-{
-    struct rl_lease *lease = call->lease;
-    assert(lease->call == call);
-    call->lease = NULL;
-    lease->call = NULL;
-    rl_call_finish(call, result);
-}
-
-void rl_call_abort(struct rl_call *call, int64_t now_ns)
-{
-    assert(call->client->calls.closing && !call->done);
-    if (call->cancel)
-        call->cancel(call, now_ns);
-    else if (call->lease)
-        rl_call_finish_without_lease(call, REDLOCK_ECANCELED);
-    else
-        rl_call_finish(call, REDLOCK_ECANCELED);
-}
-
 /* Masters that are busy with renewals get no tries. A caller's own extension is urgent, too. */
 static bool is_busy(const struct rl_call *call, uint64_t voting, int64_t now_ns)
 {
     redlock *client = call->client;
-    return (!call->lease && rl_renewals_wait(client)) ||
+    return (!call->lease && rl_renewals_wait(&client->leases)) ||
            rl_voters_saturated(call->voters, voting, now_ns);
 }
 

@@ -61,12 +61,8 @@ void rl_calls_free(redlock *client);
 /* Call step() at that time. */
 void rl_call_due(struct rl_call *call, int64_t due_ns);
 
-/* It is done. _without_lease: drop its lease first. */
+/* It is done, and has no lease. Else: rl_call_finish_without_lease() in lease.h. */
 void rl_call_finish(struct rl_call *call, int result);
-void rl_call_finish_without_lease(struct rl_call *call, int result);
-
-/* The client is being closed. */
-void rl_call_abort(struct rl_call *call, int64_t now_ns);
 
 static inline bool rl_call_in_backlog(const struct rl_call *call)
 {

@@ -12,8 +12,6 @@
 
 #include "engine/masters/duplicates.h"
 
-#include "engine/client/client.h"
-
 #include "base/entropy.h"
 #include "base/sha1.h"
 
@@ -43,7 +41,8 @@ static bool apart(const struct rl_node *one, const struct rl_node *other)
 
 bool rl_may_be_one_server(const struct rl_node *one, const struct rl_node *other)
 {
-    assert(one->mode == RL_UP && other->mode == RL_UP); /* else notes are of another connection */
+    assert(one->mode == RL_UP &&
+           other->mode == RL_UP); /* else notes are of another connection */
     return strcmp(one->info.run_id, other->info.run_id) == 0 && !apart(one, other);
 }
 
@@ -63,25 +62,26 @@ static bool precedes(const struct rl_node *one, const struct rl_node *other)
     return one->index < other->index;
 }
 
-static void tell(redlock *client, const struct rl_node *node)
+static void tell(const struct rl_nodes *nodes, const struct rl_node *node)
 {
+    const struct rl_node_settings *settings = node->settings;
     assert(node->duplicate_of >= 0 && (unsigned)node->duplicate_of != node->index);
-    rl_client_log(client, REDLOCK_LOG_ERROR,
-                  "%s is the same server as %s: it has no vote; name %u different servers",
-                  node->config->label, client->nodes.all[node->duplicate_of].config->label,
-                  client->nodes.n);
+    settings->events->log(
+        settings->owner, REDLOCK_LOG_ERROR,
+        "%s is the same server as %s: it has no vote; name %u different servers",
+        node->config->label, nodes->all[node->duplicate_of].config->label, nodes->n);
 }
 
 /* Decide which nodes vote, by what is known now. */
-static void judge(redlock *client)
+static void judge(struct rl_nodes *nodes)
 {
-    for (unsigned i = 0; i < client->nodes.n; i++) {
-        struct rl_node *node = &client->nodes.all[i];
+    for (unsigned i = 0; i < nodes->n; i++) {
+        struct rl_node *node = &nodes->all[i];
         bool was = node->duplicate_of >= 0 && node->duplicate_proven;
         node->duplicate_of = -1;
         node->duplicate_proven = false;
-        for (unsigned k = 0; k < client->nodes.n; k++) {
-            const struct rl_node *other = &client->nodes.all[k];
+        for (unsigned k = 0; k < nodes->n; k++) {
+            const struct rl_node *other = &nodes->all[k];
             if (k == i || !alike(node, other) || apart(node, other) || precedes(node, other))
                 continue;
             if (node->duplicate_of >= 0 && node->duplicate_proven)
@@ -90,7 +90,7 @@ static void judge(redlock *client)
             node->duplicate_proven = same(node, other);
         }
         if (node->duplicate_proven && !was)
-            tell(client, node);
+            tell(nodes, node);
     }
 }
 
@@ -101,42 +101,39 @@ static bool still_there(const struct rl_node *node, int64_t since_ns)
     return stands(node) && node->since_ns == since_ns;
 }
 
-static bool is_proving(redlock *client)
+static bool is_proving(const struct rl_proof *proof, const struct rl_nodes *nodes)
 {
-    const struct rl_proof *proof = &client->duplicates;
-    assert(proof->teacher < client->nodes.n && proof->pupil < client->nodes.n);
-    return proof->on &&
-           still_there(&client->nodes.all[proof->teacher], proof->teacher_since_ns) &&
-           still_there(&client->nodes.all[proof->pupil], proof->pupil_since_ns);
+    assert(proof->teacher < nodes->n && proof->pupil < nodes->n);
+    return proof->on && still_there(&nodes->all[proof->teacher], proof->teacher_since_ns) &&
+           still_there(&nodes->all[proof->pupil], proof->pupil_since_ns);
 }
 
-static bool ask(redlock *client, struct rl_node *node, enum rl_request_type what,
+static bool ask(const struct rl_proof *proof, struct rl_node *node, enum rl_request_type what,
                 const char *command, const char *script, int64_t now_ns)
 {
     char bytes[256];
     struct rl_out out;
-    assert(client->duplicates.on); /* the reply is matched by its nonce */
+    assert(proof->on); /* the reply is matched by its nonce */
     assert(what == RL_REQUEST_TEACH || what == RL_REQUEST_RECALL);
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_put_array(&out, 3);
     rl_put_text(&out, command);
     rl_put_text(&out, script);
     rl_put_text(&out, "0");
-    return rl_node_prove(node, what, &out, client->duplicates.nonce, now_ns);
+    return rl_node_prove(node, what, &out, proof->nonce, now_ns);
 }
 
-static void give_up(redlock *client, int64_t now_ns)
+static void give_up(struct rl_proof *proof, int64_t now_ns)
 {
-    assert(client->duplicates.on);
-    client->duplicates.on = false;
-    client->duplicates.again_ns = now_ns + PROVE_AGAIN_NS;
+    assert(proof->on);
+    proof->on = false;
+    proof->again_ns = now_ns + PROVE_AGAIN_NS;
 }
 
 /* Load a script into the teacher that no other server has. */
-static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupil,
+static void teach(struct rl_proof *proof, struct rl_node *teacher, struct rl_node *pupil,
                   int64_t now_ns)
 {
-    struct rl_proof *proof = &client->duplicates;
     uint64_t random;
     assert(!proof->on && teacher != pupil);
     char script[64];
@@ -153,41 +150,39 @@ static void teach(redlock *client, struct rl_node *teacher, struct rl_node *pupi
         rl_nonce_text(random, proof->nonce);
     snprintf(script, sizeof(script), "return '%.*s'", RL_NONCE_LEN, proof->nonce);
     if (!drawn || rl_sha1_text(script, proof->sha) != 0 ||
-        !ask(client, teacher, RL_REQUEST_TEACH, "EVAL", script, now_ns))
-        give_up(client, now_ns);
+        !ask(proof, teacher, RL_REQUEST_TEACH, "EVAL", script, now_ns))
+        give_up(proof, now_ns);
 }
 
 /* Begin the next proof: two nodes that may be one server. */
-static void go_on(redlock *client, int64_t now_ns)
+static void go_on(struct rl_proof *proof, struct rl_nodes *nodes, int64_t now_ns)
 {
-    struct rl_proof *proof = &client->duplicates;
-    if (is_proving(client))
+    if (is_proving(proof, nodes))
         return;
     proof->on = false;
     if (proof->again_ns != INT64_MAX && now_ns < proof->again_ns)
         return;
     proof->again_ns = INT64_MAX;
-    for (unsigned i = 0; i < client->nodes.n; i++) {
+    for (unsigned i = 0; i < nodes->n; i++) {
         for (unsigned k = 0; k < i; k++) {
-            struct rl_node *one = &client->nodes.all[k], *other = &client->nodes.all[i];
+            struct rl_node *one = &nodes->all[k], *other = &nodes->all[i];
             if (!alike(one, other) || apart(one, other) || same(one, other))
                 continue;
             if (precedes(one, other))
-                teach(client, one, other, now_ns);
+                teach(proof, one, other, now_ns);
             else
-                teach(client, other, one, now_ns);
+                teach(proof, other, one, now_ns);
             return;
         }
     }
 }
 
-void rl_duplicates_find(redlock *client, int64_t now_ns)
+void rl_duplicates_find(struct rl_proof *proof, struct rl_nodes *nodes, int64_t now_ns)
 {
-    judge(client);
-    go_on(client, now_ns);
-    for (unsigned i = 0; i < client->nodes.n; i++)
-        client->nodes.all[i].proving =
-            client->duplicates.on && client->nodes.all[i].duplicate_of >= 0;
+    judge(nodes);
+    go_on(proof, nodes, now_ns);
+    for (unsigned i = 0; i < nodes->n; i++)
+        nodes->all[i].proving = proof->on && nodes->all[i].duplicate_of >= 0;
 }
 
 static bool says_nonce(const struct rl_proof *proof, const struct rl_reply *reply)
@@ -196,18 +191,17 @@ static bool says_nonce(const struct rl_proof *proof, const struct rl_reply *repl
 }
 
 /* Handle the reply to a proof. True: something new is known. */
-static bool take(redlock *client, struct rl_node *node, enum rl_request_type what,
-                 const struct rl_reply *reply, int64_t now_ns)
+static bool take(struct rl_proof *proof, struct rl_nodes *nodes, struct rl_node *node,
+                 enum rl_request_type what, const struct rl_reply *reply, int64_t now_ns)
 {
-    struct rl_proof *proof = &client->duplicates;
-    struct rl_node *teacher = &client->nodes.all[proof->teacher];
-    struct rl_node *pupil = &client->nodes.all[proof->pupil];
+    struct rl_node *teacher = &nodes->all[proof->teacher];
+    struct rl_node *pupil = &nodes->all[proof->pupil];
     bool knows = says_nonce(proof, reply);
     assert(proof->on && teacher != pupil);
     if (what == RL_REQUEST_TEACH && node == teacher) {
         teacher->unteachable = !knows;
-        if (!knows || !ask(client, pupil, RL_REQUEST_RECALL, "EVALSHA", proof->sha, now_ns))
-            give_up(client, now_ns);
+        if (!knows || !ask(proof, pupil, RL_REQUEST_RECALL, "EVALSHA", proof->sha, now_ns))
+            give_up(proof, now_ns);
         return !knows;
     }
     if (what != RL_REQUEST_RECALL || node != pupil)
@@ -219,22 +213,20 @@ static bool take(redlock *client, struct rl_node *node, enum rl_request_type wha
         teacher->apart |= rl_bit(pupil->index);
         pupil->apart |= rl_bit(teacher->index);
     } else {
-        give_up(client, now_ns);
+        give_up(proof, now_ns);
         return false;
     }
     proof->on = false;
     return true;
 }
 
-void rl_duplicates_proved(void *owner, struct rl_node *node, const struct rl_inflight *inflight,
-                          const struct rl_reply *reply, int64_t now_ns)
+bool rl_duplicates_proved(struct rl_proof *proof, struct rl_nodes *nodes, struct rl_node *node,
+                          const struct rl_inflight *inflight, const struct rl_reply *reply,
+                          int64_t now_ns)
 {
-    redlock *client = owner;
     assert(inflight->type == RL_REQUEST_TEACH || inflight->type == RL_REQUEST_RECALL);
     /* The reply may belong to a proof that was given up. */
-    if (!is_proving(client) ||
-        memcmp(inflight->nonce, client->duplicates.nonce, RL_NONCE_LEN) != 0)
-        return;
-    if (take(client, node, inflight->type, reply, now_ns) || !client->duplicates.on)
-        client->node_settings.events->changed(client, node, now_ns);
+    if (!is_proving(proof, nodes) || memcmp(inflight->nonce, proof->nonce, RL_NONCE_LEN) != 0)
+        return false;
+    return take(proof, nodes, node, inflight->type, reply, now_ns) || !proof->on;
 }

@@ -2,7 +2,9 @@
  * show it. */
 #include "config_auto.h"
 
-#include "engine/client/client.h"
+#include "engine/masters/lists_told.h"
+
+#include "node/node.h"
 
 #include <assert.h>
 #include <string.h>
@@ -19,19 +21,18 @@ static bool is_new(const struct rl_lists_told *told, const char *mark)
 }
 
 /* R17: Each other list is told once. */
-void rl_lists_disagree(void *owner, struct rl_node *node, const struct rl_list_mark *other)
+void rl_lists_disagree(struct rl_lists_told *told, const struct rl_node *node,
+                       const struct rl_list_mark *other)
 {
-    redlock *client = owner;
-    struct rl_lists_told *told = &client->lists_told;
+    const struct rl_node_settings *settings = node->settings;
     char mark[RL_LIST_MARK_MAX + 1], difference[RL_LIST_DIFFERENCE_MAX];
-    assert(node->index < client->nodes.n);
+    assert(told->count <= RL_LISTS_TOLD_MAX);
     rl_list_mark_write(other, mark);
     if (!is_new(told, mark))
         return;
     memcpy(told->mark[told->count++], mark, sizeof(mark));
-    client->stats.other_lists = told->count;
-    rl_list_mark_compare(other, &client->node_settings.lists.own, difference);
-    rl_client_log(client, REDLOCK_LOG_WARNING,
-                  "%s: some of its clients have another list of nodes, %s: %s",
-                  node->config->label, mark, difference);
+    rl_list_mark_compare(other, &settings->lists.own, difference);
+    settings->events->log(settings->owner, REDLOCK_LOG_WARNING,
+                          "%s: some of its clients have another list of nodes, %s: %s",
+                          node->config->label, mark, difference);
 }

@@ -14,8 +14,8 @@ struct rl_lists_told {
     char mark[RL_LISTS_TOLD_MAX][RL_LIST_MARK_MAX + 1];
 };
 
-/* A node has shown this list, which is not ours: count it and log it, if it is new. `owner`:
- * the client. */
-void rl_lists_disagree(void *owner, struct rl_node *node, const struct rl_list_mark *other);
+/* A node has shown this list, which is not ours: count it and log it, if it is new. */
+void rl_lists_disagree(struct rl_lists_told *told, const struct rl_node *node,
+                       const struct rl_list_mark *other);
 
 #endif

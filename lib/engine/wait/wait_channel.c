@@ -2,13 +2,13 @@
  * publish releases there. */
 #include "config_auto.h"
 
-#include "engine/client/client.h"
-#include "engine/wait/subscribers.h"
+#include "engine/wait/wait_queue.h"
+
 #include "kinds/keys.h"
 
 #include <assert.h>
 
-bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue)
+bool rl_wait_queue_subscribe(struct rl_wait_queues *queues, struct rl_wait_queue *queue)
 {
     char name[RL_KEY_MAX];
     assert(!queue->waiters.first && queue->target.kind);
@@ -16,7 +16,7 @@ bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue)
     if (rl_kind_queues(queue->target.kind))
         return true;
     size_t len = rl_key_channel(&queue->target, name);
-    struct rl_channel *channel = rl_channel_ref(&client->subs.channels, name, len);
+    struct rl_channel *channel = rl_channel_ref(&queues->subs->channels, name, len);
     if (!channel)
         return false;
     assert(channel->users > 0);
@@ -25,14 +25,15 @@ bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue)
     return true;
 }
 
-void rl_wait_channel_unref(redlock *client, struct rl_channel *channel, int64_t now_ns)
+void rl_wait_channel_unref(struct rl_subs *subs, struct rl_channel *channel, int64_t now_ns)
 {
-    rl_channel_unref(&client->subs.channels, channel);
+    rl_channel_unref(&subs->channels, channel);
     if (channel->users == 0)
-        rl_subs_sync(client, channel, now_ns);
+        rl_subs_sync(subs, channel, now_ns);
 }
 
-void rl_wait_queue_unsubscribe(redlock *client, struct rl_wait_queue *queue, int64_t now_ns)
+void rl_wait_queue_unsubscribe(struct rl_wait_queues *queues, struct rl_wait_queue *queue,
+                               int64_t now_ns)
 {
     struct rl_channel *channel = queue->channel;
     if (!channel)
@@ -42,5 +43,5 @@ void rl_wait_queue_unsubscribe(redlock *client, struct rl_wait_queue *queue, int
         channel->notify_next = queue->entry.next;
     rl_list_remove(&channel->queues, &queue->entry);
     queue->channel = NULL;
-    rl_wait_channel_unref(client, channel, now_ns);
+    rl_wait_channel_unref(queues->subs, channel, now_ns);
 }

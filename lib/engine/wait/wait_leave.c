@@ -2,8 +2,7 @@
  * reached. See wait_queue.h. */
 #include "config_auto.h"
 
-#include "engine/client/client.h"
-#include "engine/client/request.h"
+#include "engine/wait/wait_queue.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -11,37 +10,36 @@
 
 /* Remove a waiter from the queues of these nodes; the replies are ignored. Returns the nodes
  * that can't be sent the request now. */
-static uint64_t leave_queue(redlock *client, const struct rl_target *target, uint64_t waiter,
-                            uint64_t nodes, int64_t now_ns)
+static uint64_t leave_queue(struct rl_wait_queues *queues, const struct rl_target *target,
+                            uint64_t waiter, uint64_t nodes, int64_t now_ns)
 {
     struct rl_request request = {
         .target = target,
         .script = RL_DEQUEUE,
-        .uuid = client->identity.uuid,
+        .uuid = queues->uuid,
         .waiter = waiter,
     };
     uint64_t untold = 0;
-    assert((nodes & ~rl_all(client->nodes.n)) == 0);
+    assert((nodes & ~rl_all(queues->voters->n)) == 0);
     if (!target->kind->script[RL_DEQUEUE].body)
         return 0;
-    rl_nonce_text(++client->requests.nonce, request.nonce);
+    rl_nonce_text(++queues->requests->nonce, request.nonce);
     if (rl_request_reserves(&request))
-        request.reserve_ms = rl_voters_reserve_ms(&client->voters);
-    size_t len = rl_request_encode(&request, true, client->requests.bytes);
+        request.reserve_ms = rl_voters_reserve_ms(queues->voters);
+    size_t len = rl_request_encode(&request, true, queues->requests->bytes);
     for (; nodes; nodes &= nodes - 1) {
         unsigned i = rl_first(nodes);
-        if (!rl_node_send_oneway(&client->nodes.all[i], client->requests.bytes, len, now_ns))
+        if (!rl_node_send_oneway(queues->voters->node[i], queues->requests->bytes, len, now_ns))
             untold |= rl_bit(i);
     }
     return untold;
 }
 
-void rl_wait_queue_leave_nodes(redlock *client, const struct rl_target *target, uint64_t number,
-                               uint64_t nodes, int64_t now_ns)
+void rl_wait_queue_leave_nodes(struct rl_wait_queues *queues, const struct rl_target *target,
+                               uint64_t number, uint64_t nodes, int64_t now_ns)
 {
-    struct rl_wait_queues *queues = &client->wait_queues;
     assert(number != 0 && nodes != 0); /* 0 is no waiter's */
-    nodes = leave_queue(client, target, number, nodes, now_ns);
+    nodes = leave_queue(queues, target, number, nodes, now_ns);
     /* A waiter that is queued by its owner may be there again by then. */
     if (!nodes || !rl_kind_queues(target->kind))
         return;
@@ -63,9 +61,8 @@ void rl_wait_queue_leave_nodes(redlock *client, const struct rl_target *target, 
     pending_leave->target.owner_len = 0;
 }
 
-bool rl_wait_queues_leaving(const redlock *client, int64_t now_ns)
+bool rl_wait_queues_leaving(const struct rl_wait_queues *queues, int64_t now_ns)
 {
-    const struct rl_wait_queues *queues = &client->wait_queues;
     for (unsigned i = 0; i < RL_PENDING_LEAVES && i < queues->pending_leave_count; i++) {
         if (queues->pending_leave[i].nodes && now_ns < queues->pending_leave[i].until_ns)
             return true;
@@ -73,11 +70,10 @@ bool rl_wait_queues_leaving(const redlock *client, int64_t now_ns)
     return false;
 }
 
-void rl_wait_queues_node_up(redlock *client, unsigned node, int64_t now_ns)
+void rl_wait_queues_node_up(struct rl_wait_queues *queues, unsigned node, int64_t now_ns)
 {
-    struct rl_wait_queues *queues = &client->wait_queues;
     uint64_t bit = rl_bit(node);
-    assert(node < client->nodes.n);
+    assert(node < queues->voters->n);
     for (unsigned i = 0; i < RL_PENDING_LEAVES && i < queues->pending_leave_count; i++) {
         struct rl_pending_leave *pending_leave = &queues->pending_leave[i];
         if (now_ns >= pending_leave->until_ns)
@@ -87,6 +83,6 @@ void rl_wait_queues_node_up(redlock *client, unsigned node, int64_t now_ns)
         assert(pending_leave->bytes && pending_leave->target.name == pending_leave->bytes);
         pending_leave->nodes &= ~bit;
         pending_leave->nodes |=
-            leave_queue(client, &pending_leave->target, pending_leave->number, bit, now_ns);
+            leave_queue(queues, &pending_leave->target, pending_leave->number, bit, now_ns);
     }
 }

@@ -1,8 +1,7 @@
 /* wait_queue.c - see wait_queue.h. */
 #include "config_auto.h"
 
-#include "engine/client/client.h"
-#include "engine/wait/subscribers.h"
+#include "engine/wait/wait_queue.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -31,9 +30,9 @@ static bool is_for(const struct rl_wait_queue *queue, const struct rl_target *ta
             memcmp(own->owner, target->owner, own->owner_len) == 0);
 }
 
-struct rl_wait_queue *rl_wait_queue_find(redlock *client, const struct rl_target *target)
+struct rl_wait_queue *rl_wait_queue_find(struct rl_wait_queues *queues,
+                                         const struct rl_target *target)
 {
-    const struct rl_wait_queues *queues = &client->wait_queues;
     assert(target->kind && target->name_len > 0);
     if (queues->by_name.count == 0) /* mostly nobody waits */
         return NULL;
@@ -46,47 +45,51 @@ struct rl_wait_queue *rl_wait_queue_find(redlock *client, const struct rl_target
     return NULL;
 }
 
-struct rl_wait_queue *rl_wait_queue_by_number(const redlock *client, uint64_t number)
+struct rl_wait_queue *rl_wait_queue_by_number(const struct rl_wait_queues *queues,
+                                              uint64_t number)
 {
-    const struct rl_wait_queues *queues = &client->wait_queues;
     uint64_t place = number & PLACE_MASK;
     struct rl_wait_queue *queue = place < queues->places ? queues->place[place] : NULL;
     return queue && queue->number == number ? queue : NULL;
 }
 
-uint64_t rl_wait_queue_rounds(const redlock *client, uint64_t number)
+uint64_t rl_wait_queue_rounds(const struct rl_wait_queues *queues, uint64_t number)
 {
-    const struct rl_wait_queue *queue = rl_wait_queue_by_number(client, number);
+    const struct rl_wait_queue *queue = rl_wait_queue_by_number(queues, number);
     return queue ? queue->waking.rounds : 0;
 }
 
-bool rl_wait_queue_exists(const redlock *client, uint64_t number)
+bool rl_wait_queue_exists(const struct rl_wait_queues *queues, uint64_t number)
 {
-    return rl_wait_queue_by_number(client, number) != NULL;
+    return rl_wait_queue_by_number(queues, number) != NULL;
 }
 
 /* ---- where it hears -------------------------------------------------------------------- */
 
-uint64_t rl_wait_queue_listening(const redlock *client, const struct rl_wait_queue *queue)
+uint64_t rl_wait_queue_listening(const struct rl_wait_queues *queues,
+                                 const struct rl_wait_queue *queue)
 {
     if (!queue)
         return 0;
-    return queue->channel ? rl_channel_listening(queue->channel) : client->subs.listening;
+    return queue->channel ? rl_channel_listening(queue->channel) : queues->subs->listening;
 }
 
-bool rl_wait_queue_pending(const redlock *client, const struct rl_wait_queue *queue)
+bool rl_wait_queue_pending(const struct rl_wait_queues *queues,
+                           const struct rl_wait_queue *queue)
 {
-    return rl_subs_pending(client) || (queue && queue->channel && queue->channel->pending);
+    return rl_subs_pending(queues->subs) ||
+           (queue && queue->channel && queue->channel->pending);
 }
 
-uint64_t rl_wait_queue_nodes(const redlock *client, const struct rl_kind *kind, uint64_t number)
+uint64_t rl_wait_queue_nodes(const struct rl_wait_queues *queues, const struct rl_kind *kind,
+                             uint64_t number)
 {
     assert(number != 0); /* 0 is no queue's */
     if (kind->queues_at_once)
-        return rl_all(client->nodes.n);
+        return rl_all(queues->voters->n);
     if (rl_kind_queues(kind))
-        return client->subs.listening;
-    return rl_wait_queue_listening(client, rl_wait_queue_by_number(client, number));
+        return queues->subs->listening;
+    return rl_wait_queue_listening(queues, rl_wait_queue_by_number(queues, number));
 }
 
 /* ---- making and putting away ---------------------------------------------------------- */
@@ -118,9 +121,8 @@ static void number(struct rl_wait_queues *queues, struct rl_wait_queue *queue, s
     queues->place[place] = queue;
 }
 
-static struct rl_wait_queue *make(redlock *client, const struct rl_target *target)
+static struct rl_wait_queue *make(struct rl_wait_queues *queues, const struct rl_target *target)
 {
-    struct rl_wait_queues *queues = &client->wait_queues;
     if (queues->by_name.count == PLACE_MASK || reserve(queues))
         return NULL;
     struct rl_wait_queue *queue =
@@ -134,7 +136,7 @@ static struct rl_wait_queue *make(redlock *client, const struct rl_target *targe
     bool kept = rl_target_keep(&queue->target, &queue->bytes, target) == 0;
     if (kept && target->kind->wakeup != RL_WAKEUP_FAIR)
         queue->target.owner_len = 0;
-    if (!kept || !rl_wait_queue_subscribe(client, queue)) {
+    if (!kept || !rl_wait_queue_subscribe(queues, queue)) {
         rl_list_push(&queues->spare, &queue->entry);
         return NULL;
     }
@@ -147,14 +149,13 @@ static struct rl_wait_queue *make(redlock *client, const struct rl_target *targe
     return queue;
 }
 
-static void put_away(redlock *client, struct rl_wait_queue *queue, int64_t now_ns)
+static void put_away(struct rl_wait_queues *queues, struct rl_wait_queue *queue, int64_t now_ns)
 {
-    struct rl_wait_queues *queues = &client->wait_queues;
     assert(!queue->waiters.first);
     assert(queues->place[queue->number & PLACE_MASK] == queue);
     rl_hash_remove(&queues->by_name, &queue->by_name);
     queues->place[queue->number & PLACE_MASK] = NULL;
-    rl_wait_queue_unsubscribe(client, queue, now_ns);
+    rl_wait_queue_unsubscribe(queues, queue, now_ns);
     rl_list_push(&queues->spare, &queue->entry);
     queues->left_ns = now_ns;
 }
@@ -166,9 +167,8 @@ static void free_queue(struct rl_wait_queue *queue)
     free(queue);
 }
 
-void rl_wait_queues_free(redlock *client)
+void rl_wait_queues_free(struct rl_wait_queues *queues)
 {
-    struct rl_wait_queues *queues = &client->wait_queues;
     for (size_t i = 0; i < queues->places; i++)
         free_queue(queues->place[i]);
     RL_EACH_FREED (struct rl_wait_queue, queue, &queues->spare, entry)
@@ -182,35 +182,36 @@ void rl_wait_queues_free(redlock *client)
 
 /* ---- standing in it ------------------------------------------------------------------- */
 
-int rl_wait_queue_join(redlock *client, struct rl_waiter *waiter,
+int rl_wait_queue_join(struct rl_wait_queues *queues, struct rl_waiter *waiter,
                        const struct rl_target *target, int64_t now_ns)
 {
     assert(!waiter->queue);
-    struct rl_wait_queue *queue = rl_wait_queue_find(client, target);
+    struct rl_wait_queue *queue = rl_wait_queue_find(queues, target);
     if (!queue) {
-        queue = make(client, target);
+        queue = make(queues, target);
         if (!queue)
             return REDLOCK_ENOMEM;
-        rl_subs_start(client, now_ns);
+        rl_subs_start(queues->subs, now_ns);
         if (queue->channel)
-            rl_subs_sync(client, queue->channel, now_ns);
+            rl_subs_sync(queues->subs, queue->channel, now_ns);
     }
     waiter->queue = queue;
     rl_list_append(&queue->waiters, &waiter->entry);
-    client->wait_queues.waiting++;
+    queues->waiting++;
     return 0;
 }
 
-static void leave_queues(redlock *client, const struct rl_wait_queue *queue, bool won,
-                         int64_t now_ns)
+static void leave_queues(struct rl_wait_queues *queues, const struct rl_wait_queue *queue,
+                         bool won, int64_t now_ns)
 {
     assert(won || !queue->waiters.first); /* else the others still wait under this number */
     uint64_t nodes = rl_waking_leaves(&queue->waking, won, queue->target.kind->several);
     if (nodes)
-        rl_wait_queue_leave_nodes(client, &queue->target, queue->number, nodes, now_ns);
+        rl_wait_queue_leave_nodes(queues, &queue->target, queue->number, nodes, now_ns);
 }
 
-void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns)
+void rl_wait_queue_leave(struct rl_wait_queues *queues, struct rl_waiter *waiter, bool won,
+                         int64_t now_ns)
 {
     struct rl_wait_queue *queue = waiter->queue;
     if (!queue)
@@ -218,27 +219,27 @@ void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, in
     bool was_first = rl_wait_queue_is_first(waiter);
     assert(rl_list_has(&queue->waiters, &waiter->entry));
     rl_list_remove(&queue->waiters, &waiter->entry);
-    assert(client->wait_queues.waiting > 0);
+    assert(queues->waiting > 0);
     waiter->queue = NULL;
-    client->wait_queues.waiting--;
+    queues->waiting--;
     if (!queue->waiters.first) {
-        leave_queues(client, queue, won, now_ns);
-        put_away(client, queue, now_ns);
+        leave_queues(queues, queue, won, now_ns);
+        put_away(queues, queue, now_ns);
     } else if (was_first) {
         if (won) {
             rl_waking_won(&queue->waking);
-            leave_queues(client, queue, true, now_ns);
-            number(&client->wait_queues, queue, queue->number & PLACE_MASK);
+            leave_queues(queues, queue, true, now_ns);
+            number(queues, queue, queue->number & PLACE_MASK);
         }
         rl_wait_queue_call(queue, RL_TURN_FIRST, now_ns);
     }
 }
 
-void rl_wait_queue_on_reply(redlock *client, uint64_t number, unsigned node,
+void rl_wait_queue_on_reply(struct rl_wait_queues *queues, uint64_t number, unsigned node,
                             enum rl_queued queued, int64_t now_ns)
 {
-    struct rl_wait_queue *queue = rl_wait_queue_by_number(client, number);
-    assert(node < client->nodes.n);
+    struct rl_wait_queue *queue = rl_wait_queue_by_number(queues, number);
+    assert(node < queues->voters->n);
     if (queue && rl_waking_answer(&queue->waking, node, queued))
         rl_wait_queue_call(queue, RL_TURN_MISSED, now_ns);
 }

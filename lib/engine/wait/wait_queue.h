@@ -11,8 +11,10 @@
 #include "base/list.h"
 #include "core/outcome.h"
 #include "core/waking.h"
-#include "engine/client/target.h"
-#include "node/channel.h"
+#include "engine/masters/voters.h"
+#include "engine/wait/subscribers.h"
+#include "node/target.h"
+#include "node/request.h"
 
 #include <redlock.h>
 #include <stddef.h>
@@ -55,6 +57,10 @@ struct rl_pending_leave {
 #define RL_PENDING_LEAVES 16
 
 struct rl_wait_queues {
+    struct rl_subs *subs;
+    struct rl_voters *voters; /* on every name */
+    struct rl_requests *requests;
+    const char *uuid; /* the client's */
     struct rl_hash_table by_name;
     struct rl_wait_queue **place; /* by the low bits of the number */
     size_t places;                /* a power of 2 */
@@ -68,20 +74,23 @@ struct rl_wait_queues {
     unsigned pending_leave_count;
 };
 
-struct rl_wait_queue *rl_wait_queue_find(redlock *client, const struct rl_target *target);
+struct rl_wait_queue *rl_wait_queue_find(struct rl_wait_queues *queues,
+                                         const struct rl_target *target);
 
 /* Join the end of the target's wait queue. 0 or REDLOCK_ENOMEM. */
-int rl_wait_queue_join(redlock *client, struct rl_waiter *waiter,
+int rl_wait_queue_join(struct rl_wait_queues *queues, struct rl_waiter *waiter,
                        const struct rl_target *target, int64_t now_ns);
 
 /* _listening: the nodes from which the first waiter would hear of a release.
  * _pending: true while more of them may follow soon. */
-uint64_t rl_wait_queue_listening(const redlock *client, const struct rl_wait_queue *queue);
-bool rl_wait_queue_pending(const redlock *client, const struct rl_wait_queue *queue);
+uint64_t rl_wait_queue_listening(const struct rl_wait_queues *queues,
+                                 const struct rl_wait_queue *queue);
+bool rl_wait_queue_pending(const struct rl_wait_queues *queues,
+                           const struct rl_wait_queue *queue);
 
 /* The nodes that must queue the first waiter of that queue when it asks for a lock of this
  * kind. */
-uint64_t rl_wait_queue_nodes(const redlock *client, const struct rl_kind *kind,
+uint64_t rl_wait_queue_nodes(const struct rl_wait_queues *queues, const struct rl_kind *kind,
                              uint64_t number);
 
 static inline bool rl_wait_queue_is_first(const struct rl_waiter *waiter)
@@ -91,51 +100,58 @@ static inline bool rl_wait_queue_is_first(const struct rl_waiter *waiter)
 
 /* Leave the queue, if the waiter is in one. `won`: it has the lock. The next waiter is called.
  */
-void rl_wait_queue_leave(redlock *client, struct rl_waiter *waiter, bool won, int64_t now_ns);
+void rl_wait_queue_leave(struct rl_wait_queues *queues, struct rl_waiter *waiter, bool won,
+                         int64_t now_ns);
 
 /* The result of an RL_ACQUIRE_OR_QUEUE at a node. */
-void rl_wait_queue_on_reply(redlock *client, uint64_t number, unsigned node,
+void rl_wait_queue_on_reply(struct rl_wait_queues *queues, uint64_t number, unsigned node,
                             enum rl_queued queued, int64_t now_ns);
 
 /* The number of rounds that were begun for that queue. */
-uint64_t rl_wait_queue_rounds(const redlock *client, uint64_t number);
+uint64_t rl_wait_queue_rounds(const struct rl_wait_queues *queues, uint64_t number);
 
 /* Does a queue of that number still exist? */
-bool rl_wait_queue_exists(const redlock *client, uint64_t number);
+bool rl_wait_queue_exists(const struct rl_wait_queues *queues, uint64_t number);
 
 /* Events of subscribers. On the client's own channel: a node wakes the waiter of that number;
  * the subscription to a node begins or ends. On a channel of the lock's: a message; a confirmed
  * subscription. */
-void rl_wait_queue_on_wakeup(redlock *client, unsigned node, uint64_t number, int64_t now_ns);
-void rl_wait_queues_on_listening(redlock *client, unsigned node, bool listens, int64_t now_ns);
-void rl_wait_queue_on_message(redlock *client, unsigned node, struct rl_channel *channel,
-                              int64_t now_ns);
-void rl_wait_queue_on_subscribed(redlock *client, unsigned node, struct rl_channel *channel,
+void rl_wait_queue_on_wakeup(struct rl_wait_queues *queues, unsigned node, uint64_t number,
+                             int64_t now_ns);
+void rl_wait_queues_on_listening(struct rl_wait_queues *queues, unsigned node, bool listens,
                                  int64_t now_ns);
+void rl_wait_queue_on_message(struct rl_subs *subs, unsigned node, struct rl_channel *channel,
+                              int64_t now_ns);
+void rl_wait_queue_on_subscribed(struct rl_subs *subs, unsigned node,
+                                 struct rl_channel *channel, int64_t now_ns);
 
 /* This client releases the lock: call the first waiter before any node does. Only for kinds
  * that use the client's own channel, because for others the message is as quick. */
-void rl_wait_queue_on_release(redlock *client, const struct rl_target *target, int64_t now_ns);
+void rl_wait_queue_on_release(struct rl_wait_queues *queues, const struct rl_target *target,
+                              int64_t now_ns);
 
 /* This client has released a contended lock. Its next try should wait for some round trips,
  * lest it collides with the waiter that was just woken. _until_ns: when that try may begin; 0:
  * at once. As above, for plain locks only. */
-void rl_wait_queue_yield(redlock *client, const struct rl_target *target, int64_t now_ns);
-int64_t rl_wait_queue_yields_until_ns(const redlock *client, const struct rl_target *target);
+void rl_wait_queue_yield(struct rl_wait_queues *queues, const struct rl_target *target,
+                         int64_t now_ns);
+int64_t rl_wait_queue_yields_until_ns(const struct rl_wait_queues *queues,
+                                      const struct rl_target *target);
 
 /* Remove a waiter from the queues of these nodes: now, or when they can be reached. _leaving:
  * is any removal still to come? _node_up: this node can be reached again. */
-void rl_wait_queue_leave_nodes(redlock *client, const struct rl_target *target, uint64_t number,
-                               uint64_t nodes, int64_t now_ns);
-bool rl_wait_queues_leaving(const redlock *client, int64_t now_ns);
-void rl_wait_queues_node_up(redlock *client, unsigned node, int64_t now_ns);
+void rl_wait_queue_leave_nodes(struct rl_wait_queues *queues, const struct rl_target *target,
+                               uint64_t number, uint64_t nodes, int64_t now_ns);
+bool rl_wait_queues_leaving(const struct rl_wait_queues *queues, int64_t now_ns);
+void rl_wait_queues_node_up(struct rl_wait_queues *queues, unsigned node, int64_t now_ns);
 
-void rl_wait_queues_free(redlock *client);
+void rl_wait_queues_free(struct rl_wait_queues *queues);
 
 /* ---- between wait_*.c only ------------------------------------------------------------- */
 
 /* NULL: there is none. */
-struct rl_wait_queue *rl_wait_queue_by_number(const redlock *client, uint64_t number);
+struct rl_wait_queue *rl_wait_queue_by_number(const struct rl_wait_queues *queues,
+                                              uint64_t number);
 
 /* Call the first waiter. */
 static inline void rl_wait_queue_call(struct rl_wait_queue *queue, enum rl_turn why,
@@ -149,8 +165,9 @@ static inline void rl_wait_queue_call(struct rl_wait_queue *queue, enum rl_turn 
 
 /* wait_channel.c. Subscribe the queue to the channel of its kind; false: no memory. Unsubscribe
  * it. _unref: one user of a channel less, which may free it. */
-bool rl_wait_queue_subscribe(redlock *client, struct rl_wait_queue *queue);
-void rl_wait_queue_unsubscribe(redlock *client, struct rl_wait_queue *queue, int64_t now_ns);
-void rl_wait_channel_unref(redlock *client, struct rl_channel *channel, int64_t now_ns);
+bool rl_wait_queue_subscribe(struct rl_wait_queues *queues, struct rl_wait_queue *queue);
+void rl_wait_queue_unsubscribe(struct rl_wait_queues *queues, struct rl_wait_queue *queue,
+                               int64_t now_ns);
+void rl_wait_channel_unref(struct rl_subs *subs, struct rl_channel *channel, int64_t now_ns);
 
 #endif

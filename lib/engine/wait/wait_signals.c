@@ -3,7 +3,7 @@
  * by core/waking.h. */
 #include "config_auto.h"
 
-#include "engine/client/client.h"
+#include "engine/wait/wait_queue.h"
 
 #include <assert.h>
 
@@ -17,19 +17,19 @@ static void wake(struct rl_wait_queue *queue, unsigned node, int64_t now_ns)
     rl_wait_queue_call(queue, RL_TURN_WOKEN, now_ns);
 }
 
-void rl_wait_queue_on_wakeup(redlock *client, unsigned node, uint64_t number, int64_t now_ns)
+void rl_wait_queue_on_wakeup(struct rl_wait_queues *queues, unsigned node, uint64_t number,
+                             int64_t now_ns)
 {
-    struct rl_wait_queue *queue = rl_wait_queue_by_number(client, number);
-    assert(node < client->nodes.n);
-    client->stats.wakes++;
+    struct rl_wait_queue *queue = rl_wait_queue_by_number(queues, number);
+    assert(node < queues->voters->n);
     if (queue && !queue->channel) /* nodes do not know the number of a queue with a channel */
         wake(queue, node, now_ns);
 }
 
-void rl_wait_queues_on_listening(redlock *client, unsigned node, bool listens, int64_t now_ns)
+void rl_wait_queues_on_listening(struct rl_wait_queues *queues, unsigned node, bool listens,
+                                 int64_t now_ns)
 {
-    const struct rl_wait_queues *queues = &client->wait_queues;
-    assert(node < client->nodes.n);
+    assert(node < queues->voters->n);
     for (size_t i = 0; i < queues->places; i++) {
         struct rl_wait_queue *queue = queues->place[i];
         if (!queue || queue->channel)
@@ -42,10 +42,10 @@ void rl_wait_queues_on_listening(redlock *client, unsigned node, bool listens, i
 
 /* Notify each queue on a channel. A queue may leave when it is notified, and others with it. */
 static void
-notify_all(redlock *client, unsigned node, struct rl_channel *channel, int64_t now_ns,
+notify_all(struct rl_subs *subs, unsigned node, struct rl_channel *channel, int64_t now_ns,
            void (*notify)(struct rl_wait_queue *queue, unsigned node, int64_t now_ns))
 {
-    assert(node < client->nodes.n && channel->users > 0);
+    assert(node < subs->nodes->n && channel->users > 0);
     /* One loop at a time, because it follows notify_next. */
     assert(!channel->notify_next);
     channel->users++; /* the channel must stay during the loop */
@@ -54,16 +54,15 @@ notify_all(redlock *client, unsigned node, struct rl_channel *channel, int64_t n
         channel->notify_next = entry->next;
         notify(RL_ITEM(entry, struct rl_wait_queue, entry), node, now_ns);
     }
-    rl_wait_channel_unref(client, channel, now_ns);
+    rl_wait_channel_unref(subs, channel, now_ns);
 }
 
 /* A message wakes every queue on the channel and removes none from a node's queue: the next
  * release will be published as well. */
-void rl_wait_queue_on_message(redlock *client, unsigned node, struct rl_channel *channel,
+void rl_wait_queue_on_message(struct rl_subs *subs, unsigned node, struct rl_channel *channel,
                               int64_t now_ns)
 {
-    client->stats.wakes++;
-    notify_all(client, node, channel, now_ns, wake);
+    notify_all(subs, node, channel, now_ns, wake);
 }
 
 /* Earlier releases were missed. */
@@ -73,28 +72,29 @@ static void listen(struct rl_wait_queue *queue, unsigned node, int64_t now_ns)
     rl_wait_queue_call(queue, RL_TURN_LISTENS, now_ns);
 }
 
-void rl_wait_queue_on_subscribed(redlock *client, unsigned node, struct rl_channel *channel,
-                                 int64_t now_ns)
+void rl_wait_queue_on_subscribed(struct rl_subs *subs, unsigned node,
+                                 struct rl_channel *channel, int64_t now_ns)
 {
-    notify_all(client, node, channel, now_ns, listen);
+    notify_all(subs, node, channel, now_ns, listen);
 }
 
-void rl_wait_queue_on_release(redlock *client, const struct rl_target *target, int64_t now_ns)
+void rl_wait_queue_on_release(struct rl_wait_queues *queues, const struct rl_target *target,
+                              int64_t now_ns)
 {
-    struct rl_wait_queue *queue = rl_wait_queue_find(client, target);
+    struct rl_wait_queue *queue = rl_wait_queue_find(queues, target);
     if (queue && !queue->channel)
         rl_wait_queue_call(queue, RL_TURN_FREED, now_ns);
 }
 
 /* ---- yielding ------------------------------------------------------------------------- */
 
-void rl_wait_queue_yield(redlock *client, const struct rl_target *target, int64_t now_ns)
+void rl_wait_queue_yield(struct rl_wait_queues *queues, const struct rl_target *target,
+                         int64_t now_ns)
 {
-    struct rl_wait_queues *queues = &client->wait_queues;
     if (!rl_kind_queues(target->kind))
         return;
     /* The time of a hand-off: the release, the wake-up, the acquire and its reply. */
-    int64_t pause_ns = 4 * rl_voters_round_trip_ns(&client->voters, rl_all(client->voters.n));
+    int64_t pause_ns = 4 * rl_voters_round_trip_ns(queues->voters, rl_all(queues->voters->n));
     if (pause_ns > YIELD_MAX_NS)
         pause_ns = YIELD_MAX_NS;
     uint64_t hash = rl_hash_of(&queues->by_name, target->name, target->name_len);
@@ -102,9 +102,9 @@ void rl_wait_queue_yield(redlock *client, const struct rl_target *target, int64_
         (struct rl_yield){.hash = hash, .until_ns = now_ns + pause_ns};
 }
 
-int64_t rl_wait_queue_yields_until_ns(const redlock *client, const struct rl_target *target)
+int64_t rl_wait_queue_yields_until_ns(const struct rl_wait_queues *queues,
+                                      const struct rl_target *target)
 {
-    const struct rl_wait_queues *queues = &client->wait_queues;
     if (queues->yields == 0 || !rl_kind_queues(target->kind))
         return 0;
     uint64_t hash = rl_hash_of(&queues->by_name, target->name, target->name_len);

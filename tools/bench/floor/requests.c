@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "engine/client/request.h"
+#include "node/request.h"
 #include "net/resp.h"
 
 #include <assert.h>

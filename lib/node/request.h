@@ -5,6 +5,12 @@
 #include "kinds/kind.h"
 #include "net/resp.h"
 
+/* For encoding: room for a request by digest and one with its body, and the last nonce. */
+struct rl_requests {
+    char *bytes;
+    uint64_t nonce;
+};
+
 /* The values of a script's arguments: only those of its letters (kind.h) are used. */
 struct rl_request {
     const struct rl_target *target;
@@ -22,12 +28,12 @@ struct rl_request {
     bool endless;
     const char *who;    /* the client's name, in the note of a lock that is broken */
     int64_t max_ttl_ms; /* the longest life of that note */
-    bool strict; /* behind marker_strict.lua: rl_request_put_marker() completes it */
-    bool fenced; /* a script with fencing tokens: then the rest is used */
-    char counter;      /* the letter of the counters' keys */
-    uint64_t proposed; /* the token that the client proposes */
-    int64_t ahead_us;  /* how far a token may be ahead of a master's clock */
-    bool writes_back;  /* a master that does not write the token fails */
+    bool strict;        /* behind marker_strict.lua: rl_request_put_marker() completes it */
+    bool fenced;        /* a script with fencing tokens: then the rest is used */
+    char counter;       /* the letter of the counters' keys */
+    uint64_t proposed;  /* the token that the client proposes */
+    int64_t ahead_us;   /* how far a token may be ahead of a master's clock */
+    bool writes_back;   /* a master that does not write the token fails */
     int64_t counter_life_ms;
     uint64_t fencing_token;
     const char *certificate; /* the fencing certificate's id; NULL: it is not shown */

@@ -1,7 +1,7 @@
 /* parking.c - see parking.h. */
 #include "config_auto.h"
 
-#include "engine/loop/parking.h"
+#include "engine/client/parking.h"
 
 #include "base/futex.h"
 

@@ -1,7 +1,7 @@
 /* target.c - see target.h. */
 #include "config_auto.h"
 
-#include "engine/client/target.h"
+#include "node/target.h"
 
 #include <assert.h>
 #include <redlock.h>

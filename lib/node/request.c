@@ -1,7 +1,7 @@
 /* request.c - see request.h. */
 #include "config_auto.h"
 
-#include "engine/client/request.h"
+#include "node/request.h"
 
 #include "kinds/fencing.h"
 #include "kinds/keys.h"
