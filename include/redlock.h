@@ -353,11 +353,12 @@ typedef struct redlock_options {
                           colon if the lock's name has a '{'. Copied */
     int release;       /* enum redlock_release_mode */
     int fenced;        /* 1: with a fencing token, see redlock_fencing_token() */
+    int64_t at_least_ms; /* 0, or others are kept out for so long: see redlock_try() */
 } redlock_options;
 #define REDLOCK_OPTIONS_INIT                                                                   \
     {                                                                                          \
         sizeof(redlock_options), REDLOCK_PLAIN, 0, 0, NULL, 0, 0, NULL, NULL, NULL,            \
-            REDLOCK_RELEASE_CONFIRMED, 0                                                       \
+            REDLOCK_RELEASE_CONFIRMED, 0, 0                                                    \
     }
 
 /* Take the lock `name`: once, unless options->wait_ms says to wait. `options` may be NULL. On 0
@@ -366,6 +367,18 @@ typedef struct redlock_options {
  * Waiting: the masters queue the waiters of a plain or a fair lock, and a release wakes the one
  * that has waited longest. For other kinds a release wakes all. Threads of one client that wait
  * for one name are served in the order they came.
+ *
+ * options->at_least_ms: others are kept out for so long from the acquisition on, also when the
+ * lock is released or lost sooner, when the client is closed, or when the process is killed. So
+ * of several callers that come within that time one gets the lock, however short its work is.
+ * The first lease lasts as long as that takes, by any clocks: so redlock_validity_ms() may begin
+ * above ttl_ms. Extensions last for ttl_ms, as ever. A release before that time sends nothing to
+ * the masters that keep the lock, and is 0: their keys end by themselves, at most a lease later
+ * than that time. A release after it is as ever. The text of a handle carries the time. The lock
+ * keeps out others, not its owner (options->owner): an owner with several holds keeps others out
+ * for the longest. redlock_force_release() ends it. Of redlock_try_multi() none keeps anybody out
+ * unless all were had. EINVAL where one lease can't last so long; the log tells the greatest
+ * value, which is max-ttl less its drift and lock-delay.
  *
  * EHELD: another holds it, or the votes were split, in the last round that could be held.
  * ENOQUORUM: in the last round errors alone made a majority impossible, or a majority granted
@@ -546,8 +559,8 @@ REDLOCK_API int redlock_get_hold(redlock_lock *lock, redlock_hold_report *ret_re
 REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_report *report)
     REDLOCK_NOEXCEPT;
 
-/* Give the lock up. Returns at the quorum of answers; the rest is finished behind the
- * caller's back, bounded by the TTL. Consumes the lock whatever it returns, but for EFORK
+/* Give the lock up; others may be kept out longer (options.at_least_ms). Returns at the quorum
+ * of answers; the rest is finished behind the caller's back, bounded by the TTL. Consumes the lock whatever it returns, but for EFORK
  * and EDEADLK, which do nothing. NULL: 0. Blocks; redlock_release_async() does not.
  * 0: released. EEXPIRED: it was not ours any more. EUNCONFIRMED: too few masters answered.
  * ENOTHELD: another thread released or detached it first.

@@ -168,6 +168,7 @@ struct redlock {
         milliseconds wait{0}; /* 0: once; forever */
         bool auto_renew = false;
         milliseconds max_hold{0};
+        milliseconds at_least{0}; /* others are kept out for so long, also after its release */
         bool fenced = false;
         bool lazy_release = false;
         std::string owner;                                /* empty: the calling thread */
@@ -526,6 +527,7 @@ struct redlock::hold {
         plain.owner = how.owner.empty() ? nullptr : how.owner.c_str();
         plain.release = how.lazy_release ? REDLOCK_RELEASE_LAZY : REDLOCK_RELEASE_CONFIRMED;
         plain.fenced = how.fenced;
+        plain.at_least_ms = how.at_least.count();
         return plain;
     }
 };

@@ -28,7 +28,7 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/certify.c %D%/core/cer
 	%D%/core/fence.c %D%/core/fence.h %D%/core/gather.c %D%/core/gather.h \
 	%D%/core/hold.c %D%/core/hold.h %D%/core/hold_fence.c %D%/core/hold_parts.h \
 	%D%/core/hold_replies.c \
-	%D%/core/hold_back.c %D%/core/hold_void.c \
+	%D%/core/hold_back.c %D%/core/hold_keep.c %D%/core/hold_void.c \
 	%D%/core/clock_watch.c %D%/core/clock_watch.h \
 	%D%/core/sightings.c %D%/core/sightings.h \
 	%D%/core/identity.c %D%/core/identity.h %D%/core/marker.c %D%/core/marker.h \
@@ -94,7 +94,7 @@ lib_engine = $(lib_engine_masters) $(lib_engine_wait) $(lib_engine_client) $(lib
 	%D%/engine/cork.h %D%/engine/engine.c %D%/engine/engine.h
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/cancel.c %D%/api/close.c %D%/api/close.h %D%/api/detach.c %D%/api/event_loop.c \
-	%D%/api/extend.c %D%/api/hold_report.c %D%/api/inspect.c %D%/api/last_error.c %D%/api/lock.c %D%/api/lock.h \
+	%D%/api/extend.c %D%/api/hold_report.c %D%/api/inspect.c %D%/api/last_error.c %D%/api/ttl_check.c %D%/api/lock.c %D%/api/lock.h \
 	%D%/api/multi_items.c %D%/api/multi_items.h %D%/api/multi_lock.c %D%/api/open.c \
 	%D%/api/probe.c %D%/api/probe.h %D%/api/probe_proofs.c %D%/api/probe_proofs.h \
 	%D%/api/query.c %D%/api/query.h \

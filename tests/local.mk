@@ -138,7 +138,7 @@ endif
 check_tests = %D%/core/test_refusal \
 	%D%/faults/test_refusals \
 	%D%/faults/test_tls_exit \
-	%D%/api/test_host \
+	%D%/api/test_at_least %D%/api/test_at_least_kinds %D%/api/test_host \
 	%D%/api/test_async %D%/api/test_async_beside %D%/api/test_async_calls \
 	%D%/api/test_async_close %D%/api/test_err %D%/api/test_fork %D%/api/test_inspect \
 	%D%/api/test_inspect_owner %D%/api/test_oom %D%/api/test_process \
@@ -153,7 +153,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/config/test_password_memory %D%/config/test_url %D%/core/test_backoff %D%/core/test_certify %D%/core/test_clock_watch \
 	%D%/core/test_driven %D%/core/test_fence %D%/core/test_gather %D%/core/test_hold %D%/core/test_hold_end %D%/core/test_hold_every \
 	%D%/core/test_hold_extend %D%/core/test_hold_ordered %D%/core/test_hold_random \
-	%D%/core/test_hold_back %D%/core/test_hold_settle %D%/core/test_hold_void %D%/core/test_identity %D%/core/test_marker %D%/core/test_quorum \
+	%D%/core/test_hold_back %D%/core/test_hold_keep %D%/core/test_hold_settle %D%/core/test_hold_void %D%/core/test_identity %D%/core/test_marker %D%/core/test_quorum \
 	%D%/core/test_quorum_value %D%/core/test_reconnect %D%/core/test_server_info %D%/core/test_trust \
 	%D%/core/test_validity %D%/core/test_waking \
 	%D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_kick %D%/engine/test_parking %D%/engine/test_target \
@@ -222,7 +222,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_example_libevent %D%/programs/test_example_libuv \
 	%D%/programs/test_example_poll %D%/programs/test_run %D%/programs/test_run_clock \
 	%D%/programs/test_run_guard %D%/programs/test_run_hold %D%/programs/test_run_kinds \
-	%D%/programs/test_run_loss %D%/programs/test_run_lists %D%/programs/test_run_notify \
+	%D%/programs/test_run_at_least %D%/programs/test_run_loss %D%/programs/test_run_lists %D%/programs/test_run_notify \
 	%D%/core/test_outcome %D%/core/test_presence \
 	%D%/faults/test_told \
 	%D%/programs/test_run_lost %D%/programs/test_run_signals %D%/programs/test_run_terminal \

@@ -25,7 +25,7 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/proc_tree.c %D%/redlock/proc_tree.h \
 	%D%/redlock/main.c %D%/redlock/run.h %D%/redlock/run_child.c %D%/redlock/run_terminate.c \
 	%D%/redlock/run_terminate.h %D%/redlock/run_guard.c %D%/redlock/run_guard.h \
-	%D%/redlock/run_account.c %D%/redlock/run_lists.c %D%/redlock/run_lists.h %D%/redlock/run_left.c %D%/redlock/run_notify.c %D%/redlock/run_reap.c %D%/redlock/run_spawn.c %D%/redlock/run_terminal.c \
+	%D%/redlock/run_account.c %D%/redlock/run_lists.c %D%/redlock/run_lists.h %D%/redlock/run_left.c %D%/redlock/run_notify.c %D%/redlock/run_reap.c %D%/redlock/run_spawn.c %D%/redlock/run_stay.c %D%/redlock/run_terminal.c \
 	%D%/redlock/run_supervise.c
 bin_redlock_CPPFLAGS = $(LIB_CPPFLAGS) -iquote $(top_srcdir)/tools
 if LATE_OPENSSL

@@ -86,6 +86,7 @@ int rl_acquire_conclude(struct rl_call *call, redlock_lock **ret_lock)
         }
         result = REDLOCK_ENOQUORUM;
         lease->lock = NULL;
+        rl_hold_unkeep(&lease->hold); /* nobody was given it */
         rl_lock_give_up(lease, now_ns);
     }
     rl_lock_recycle(lock);

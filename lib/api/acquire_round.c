@@ -59,6 +59,7 @@ int rl_acquire_round_begin(struct rl_acquire *acquire, uint64_t voting, int64_t 
     acquire->pause.unprompted = acquire->pause.hinted = acquire->pause.can_hear = false;
     rl_hold_init(&lease->hold, voters->n, acquire->ttl_ns, client->config.drift_factor);
     rl_hold_set_lock_delay(&lease->hold, client->config.lock_delay_ms * RL_NS_PER_MS);
+    rl_hold_set_at_least(&lease->hold, acquire->options.at_least_ms);
     lease->hold.several = acquire->target.kind->several;
     lease->budget_ns = budget;
     lease->contended = acquire->round_begun;

@@ -41,6 +41,9 @@ static int encode(redlock *client, const redlock_lock *lock, int64_t deadline_ns
         .clock_offset = client->identity.clock_offset,
         .written_ns = rl_clock_kernel_ns(rl_client_now_ns(client), lease->clock_epoch),
         .deadline_ns = rl_clock_kernel_ns(deadline_ns, lease->clock_epoch),
+        .keep_until_ns = lease->hold.keep_until_ns > 0
+                             ? rl_clock_kernel_ns(lease->hold.keep_until_ns, lease->clock_epoch)
+                             : 0,
         .ttl_ms = lease->hold.ttl_ns / RL_NS_PER_MS,
         .fencing_token = redlock_fencing_token(lock),
         .token_len = lease->token_len,
@@ -122,14 +125,22 @@ int redlock_detach(redlock_lock *lock, char *ret_text, size_t size)
     return hand_out(lock, true, ret_text, size);
 }
 
+/* May a lock that was written then have a time that ends there? */
+static bool may_end(const redlock *client, const struct rl_handle *handle, int64_t end_ns,
+                    int64_t kernel_ns)
+{
+    return rl_validity_credible(handle->written_ns, end_ns,
+                                client->config.max_ttl_ms * RL_NS_PER_MS, kernel_ns,
+                                client->identity.texts_since_ns);
+}
+
 /* Are the handle's times of this client's clock, and can they be true? */
 static bool is_timed(const redlock *client, const struct rl_handle *handle, int64_t kernel_ns)
 {
     return strcmp(handle->boot_id, client->identity.boot_id) == 0 &&
            handle->clock_offset == client->identity.clock_offset &&
-           rl_validity_credible(handle->written_ns, handle->deadline_ns,
-                                client->config.max_ttl_ms * RL_NS_PER_MS, kernel_ns,
-                                client->identity.texts_since_ns);
+           may_end(client, handle, handle->deadline_ns, kernel_ns) &&
+           may_end(client, handle, handle->keep_until_ns, kernel_ns);
 }
 
 /* Is the handle of this client's masters? A majority must have the same names in both lists; a
@@ -174,6 +185,7 @@ static bool may_be_held(redlock *client, const struct rl_target *target)
     return !clash;
 }
 
+/* R21: With the time until which others are kept out. */
 static int attach(redlock *client, const struct rl_handle *handle, redlock_lock **ret_lock)
 {
     struct rl_lease *lease;
@@ -209,6 +221,8 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
     rl_hold_init_attached(&lease->hold, client->nodes.n, handle->ttl_ms * RL_NS_PER_MS,
                           client->config.drift_factor, deadline_ns);
     rl_hold_set_lock_delay(&lease->hold, client->config.lock_delay_ms * RL_NS_PER_MS);
+    if (handle->keep_until_ns > 0)
+        rl_hold_set_keep_until(&lease->hold, rl_clock_own_ns(handle->keep_until_ns, epoch));
     lease->hold.fence.wanted = handle->fencing_token > 0;
     lease->hold.fence.token = handle->fencing_token;
     lease->clock_epoch = epoch;

@@ -51,6 +51,29 @@ void rl_lock_give_up(struct rl_lease *lease, int64_t now_ns)
         rl_lease_orphan(lease, now_ns);
 }
 
+static void unkeep(struct rl_lease *lease)
+{
+    if (lease->hold.kept)
+        lease->wakes_nobody = false;
+    rl_hold_unkeep(&lease->hold);
+}
+
+void rl_lock_unkeep(redlock_lock *lock)
+{
+    int cancel_state;
+    if (!lock || rl_client_enter(lock->client, &cancel_state) != REDLOCK_OK)
+        return;
+    if (lock->lease)
+        unkeep(lock->lease);
+    rl_client_leave(lock->client, cancel_state);
+}
+
+int rl_lock_undo(redlock_lock *lock)
+{
+    rl_lock_unkeep(lock);
+    return redlock_release(lock);
+}
+
 /* R10: The order matters (struct rl_shown): the deadline first, then the clock, then its
  * epoch. */
 int64_t redlock_validity_ms(const redlock_lock *lock)

@@ -11,6 +11,11 @@ void rl_lock_recycle(struct redlock_lock *lock);
 /* Release what the lease of a user's lock that is gone still holds. */
 void rl_lock_give_up(struct rl_lease *lease, int64_t now_ns);
 
+/* R21: Work under it never began, so it keeps nobody out beyond its release. `_undo` releases it
+ * as well, as redlock_release(). For programs of this project, too. */
+void rl_lock_unkeep(redlock_lock *lock);
+int rl_lock_undo(redlock_lock *lock);
+
 /* With the client entered: the reason why this lock can't be used (ENOTHELD, EBUSY), or 0. */
 int rl_lock_check(const struct redlock_lock *lock);
 

@@ -10,6 +10,7 @@
 
 #include "core/backoff.h"
 #include "engine/client/client.h"
+#include "api/lock.h"
 #include "api/multi_items.h"
 #include "api/try.h"
 
@@ -26,8 +27,10 @@ static int64_t remaining_ns(const struct rl_multi *taking)
 static void give_up_all(struct rl_multi *taking)
 {
     for (size_t i = 0; i < taking->count; i++) {
-        if (taking->items[i].lock)
+        if (taking->items[i].lock) {
+            rl_lock_unkeep(taking->items[i].lock);
             redlock_release_async(taking->items[i].lock, NULL, NULL);
+        }
         taking->items[i].lock = NULL;
     }
 }

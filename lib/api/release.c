@@ -87,8 +87,9 @@ static void release(struct rl_lease *lease, int64_t now_ns)
     lease->budget_ns = release_budget_ns(client, lease, now_ns);
     rl_lease_ref(lease);
     rl_lease_release(lease, now_ns, now_ns + lease->budget_ns);
-    rl_wait_queue_on_release(&client->wait_queues, &lease->target, now_ns);
-    if (lease->contended)
+    if (!lease->hold.kept)
+        rl_wait_queue_on_release(&client->wait_queues, &lease->target, now_ns);
+    if (lease->contended && !lease->hold.kept)
         rl_wait_queue_yield(&client->wait_queues, &lease->target, now_ns);
     rl_lease_unref(lease, now_ns);
 }
@@ -99,8 +100,9 @@ static int release_and_wait(redlock *client, struct rl_lease *lease, int64_t now
         .lease = lease, .step = release_step, .on_hold_event = release_on_hold_event};
     assert(!lease->call && client->calls.callers > 0);
     if (rl_call_begin(&call, client)) { /* no memory, but the releases are sent */
+        bool keeps = rl_hold_keeps(&lease->hold, now_ns);
         release(lease, now_ns);
-        return REDLOCK_EUNCONFIRMED;
+        return keeps ? REDLOCK_OK : REDLOCK_EUNCONFIRMED;
     }
     lease->call = &call;
     release(lease, now_ns);

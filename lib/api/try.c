@@ -48,24 +48,6 @@ static const char *clash(const struct rl_target *target, const char *owner)
     return rl_key_owner_clash(&owned);
 }
 
-int rl_ttl_check(redlock *client, const struct rl_kind *kind, int64_t ttl_ms)
-{
-    const struct rl_config *config = &client->config;
-    int64_t max_ms = rl_client_max_ttl_ms(client, kind);
-    if (ttl_ms >= RL_TTL_MIN_MS && ttl_ms <= max_ms &&
-        rl_validity_possible(ttl_ms * RL_NS_PER_MS, config->drift_factor))
-        return 0;
-    rl_client_log(client, REDLOCK_LOG_ERROR,
-                  "a ttl of %lld ms is not possible: it must be at least %d ms, above the "
-                  "drift and at most %lld ms (%s%s)",
-                  (long long)ttl_ms, RL_TTL_MIN_MS, (long long)max_ms,
-                  kind->max_ttl_ms && kind->max_ttl_ms < config->max_ttl_ms
-                      ? "what this kind allows"
-                      : "max-ttl",
-                  config->lock_delay_ms > 0 ? " less lock-delay" : "");
-    return REDLOCK_EINVAL;
-}
-
 /* Check all arguments; the log says what would be right. */
 static int check(redlock *client, const struct rl_target *target,
                  const redlock_options *options, int64_t *ret_ttl_ms)
@@ -104,7 +86,8 @@ static int check(redlock *client, const struct rl_target *target,
     if (options->owner && (sentence = clash(target, options->owner)))
         return rl_client_wrong(client, sentence);
     *ret_ttl_ms = options->ttl_ms ? options->ttl_ms : client->config.ttl_ms;
-    return rl_ttl_check(client, kind, *ret_ttl_ms);
+    int result = rl_ttl_check(client, kind, *ret_ttl_ms);
+    return result ? result : rl_at_least_check(client, kind, options->at_least_ms);
 }
 
 /* The caller's options in this library's layout; NULL: the defaults. */

@@ -31,6 +31,10 @@ struct rl_names_arg {
  * tells the bounds. */
 int rl_ttl_check(redlock *client, const struct rl_kind *kind, int64_t ttl_ms);
 
+/* The same for at_least_ms; and its greatest value for an enum redlock_kind, for `redlock run`. */
+int rl_at_least_check(redlock *client, const struct rl_kind *kind, int64_t at_least_ms);
+int64_t rl_at_least_max_ms(const redlock *client, int kind);
+
 /* A caller's options in this library's layout. False, and why: see rl_struct_take(). */
 bool rl_options_take(const redlock_options *given, redlock_options *ret_options, char *why,
                      size_t why_size);

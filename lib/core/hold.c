@@ -18,6 +18,7 @@ void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift
         .n = n,
         .drift_factor = drift_factor,
         .ttl_ns = ttl_ns,
+        .ask_ttl_ns = ttl_ns,
         .key_life_ns = ttl_ns,
     };
 }
@@ -32,14 +33,6 @@ void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
     hold->deadline_ns = deadline_ns;
     hold->maybe_set = rl_all(n);
     hold->granted = rl_all(n);
-}
-
-void rl_hold_set_lock_delay(struct rl_hold *hold, int64_t lock_delay_ns)
-{
-    assert(lock_delay_ns >= 0 && hold->key_life_ns == hold->ttl_ns);
-    assert(hold->phase == RL_HOLD_NEW || (hold->phase == RL_HOLD_HELD && !hold->extending));
-    hold->lock_delay_ns = lock_delay_ns;
-    hold->key_life_ns = rl_key_life_ns(hold->ttl_ns, lock_delay_ns);
 }
 
 void rl_hold_assert(const struct rl_hold *hold)
@@ -64,7 +57,7 @@ void rl_hold_assert(const struct rl_hold *hold)
     if (hold->phase == RL_HOLD_FENCING)
         assert(hold->fence.wanted && hold->fence.token > 0 && hold->fence.number);
     if (hold->phase != RL_HOLD_ENDING)
-        assert(!hold->releasing && hold->release_due == 0);
+        assert(!hold->releasing && (hold->release_due | hold->kept) == 0);
     if (hold->phase == RL_HOLD_NEW)
         assert(hold->maybe_set == 0);
 }
@@ -94,6 +87,7 @@ void rl_hold_end(struct rl_hold *hold, int64_t now_ns)
     outlast_until(hold, rl_key_gone_after_ns(hold->deadline_ns, hold->lock_delay_ns,
                                              hold->key_life_ns, hold->drift_factor));
     rl_hold_outlast(hold, now_ns);
+    hold->kept = rl_hold_to_keep(hold, now_ns);
     hold->phase = RL_HOLD_ENDING;
     hold->deadline_ns = 0;
     hold->extending = false;
@@ -101,7 +95,7 @@ void rl_hold_end(struct rl_hold *hold, int64_t now_ns)
     hold->not_asked_yet = 0;
     hold->retake = hold->back = 0;
     hold->granted = 0;
-    hold->release_due = hold->maybe_set;
+    hold->release_due = hold->maybe_set & ~hold->kept;
 }
 
 /* R1: After a step back nobody knows how long ago t0 was. */
@@ -116,7 +110,7 @@ void rl_hold_distrust(struct rl_hold *hold)
 /* Won, and a majority has the fencing token if there is one: ours, if there is time left. */
 unsigned rl_hold_become_held(struct rl_hold *hold, int64_t now_ns)
 {
-    int64_t until = rl_validity_end_ns(hold->ask.t0_ns, hold->ttl_ns, hold->drift_factor);
+    int64_t until = rl_validity_end_ns(hold->ask.t0_ns, hold->ask_ttl_ns, hold->drift_factor);
     assert(hold->phase == RL_HOLD_ASKING || hold->phase == RL_HOLD_FENCING);
     if (hold->distrusted || rl_validity_over(until, now_ns)) {
         rl_hold_end(hold, now_ns);
@@ -128,6 +122,7 @@ unsigned rl_hold_become_held(struct rl_hold *hold, int64_t now_ns)
     hold->deadline_ns = until;
     hold->granted = hold->ask.yes & ~hold->extend.no;
     assert(rl_count(hold->granted) >= rl_quorum_needed(hold->n));
+    rl_hold_begin_keeping(hold);
     return RL_EV_ACQUIRED | rl_hold_retake_back(hold);
 }
 
@@ -321,7 +316,7 @@ unsigned rl_hold_check_release(struct rl_hold *hold)
 
 int rl_hold_release_result(const struct rl_hold *hold)
 {
-    int result = judge_release(hold);
+    int result = hold->kept ? REDLOCK_OK : judge_release(hold);
     assert(!hold->releasing && result <= 0);
     return result;
 }
@@ -333,17 +328,21 @@ unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_dead
     rl_hold_end(hold, now_ns);
     if (node_deadline_ns <= 0)
         return 0;
+    if (hold->kept)
+        return RL_EV_RELEASED;
     hold->releasing = true;
     hold->release_asked = asked;
     rl_round_start(&hold->release, hold->n, now_ns, node_deadline_ns);
     return rl_hold_check_release(hold);
 }
 
-/* R4: On the link in use, and behind each acquire that is unanswered. */
+/* R4, R21: On the link in use, and behind each acquire that is unanswered, but where the key is
+ * left. */
 bool rl_hold_wants_release(const struct rl_hold *hold, unsigned node, unsigned slot,
                            bool current)
 {
     assert(node < hold->n && slot < RL_SLOTS);
     uint64_t bit = rl_bit(node) & rl_hold_to_release(hold) & ~hold->release_inflight[slot];
+    bit &= ~hold->kept;
     return (hold->acquire_inflight[slot] & bit) || (current && (hold->release_due & bit));
 }

@@ -42,7 +42,7 @@ struct rl_hold {
     bool hearsay;    /* attached: no majority has confirmed it to this client yet */
     bool extending;
     bool releasing;
-    int64_t ttl_ns;        /* the TTL of the acquire */
+    int64_t ttl_ns;        /* the usual TTL: of the acquire, and of its renewals */
     int64_t lock_delay_ns; /* keys live so much longer than their TTL, unless released */
     int64_t key_life_ns;   /* the longest one that a node was sent */
     int64_t deadline_ns;   /* HELD: ours until 1 ms before that (validity.h). It only grows;
@@ -55,6 +55,7 @@ struct rl_hold {
     uint64_t this_round[RL_SLOTS];       /* of these, sent in the round that is open */
     uint64_t release_inflight[RL_SLOTS]; /* a release awaits its reply */
     uint64_t release_due;                /* ENDING: a release must be sent, maybe again */
+    uint64_t kept;          /* ENDING: the keys there are left alone (hold_keep.c) */
     uint64_t not_asked_yet; /* ordered acquisition: the rest, until the first one grants */
     uint64_t retake;        /* held by a majority, but missing there: a retake fills it in */
     uint64_t back;          /* nodes that came back in a round: retake when it is over */
@@ -68,6 +69,9 @@ struct rl_hold {
     struct rl_round release;
     struct rl_round extend; /* FENCING: of the nodes that are told the token */
     int64_t extend_ttl_ns;
+    int64_t ask_ttl_ns;    /* of the acquire; above ttl_ns where it must keep others out */
+    int64_t at_least_ns;   /* it keeps others out for so long; 0: only while it is held */
+    int64_t keep_until_ns; /* of a lock that was won: until then; 0: not */
     struct rl_fence fence;
     double drift_factor;
     int64_t release_due_until_ns; /* when all our keys have expired */
@@ -98,9 +102,24 @@ void rl_hold_init(struct rl_hold *hold, unsigned n, int64_t ttl_ns, double drift
 /* Before the first request: the keys outlive the validity by this time. */
 void rl_hold_set_lock_delay(struct rl_hold *hold, int64_t lock_delay_ns);
 
+/* After that, and before the first request: others are kept out for so long once it is won, also
+ * if it ends sooner. 0: no longer than it is held. At most rl_keep_max_ms() of the greatest TTL:
+ * the first round's TTL may be greater than the usual one. */
+void rl_hold_set_at_least(struct rl_hold *hold, int64_t at_least_ms);
+int64_t rl_keep_max_ms(int64_t max_ttl_ms, double drift_factor);
+
 /* A hold that another process took and detached: any node may have its key. */
 void rl_hold_init_attached(struct rl_hold *hold, unsigned n, int64_t ttl_ns,
                            double drift_factor, int64_t deadline_ns);
+
+/* Of such a hold, before anything else: others are kept out until then. 0: not. */
+void rl_hold_set_keep_until(struct rl_hold *hold, int64_t keep_until_ns);
+
+/* HELD: would it leave its keys alone if it ended now? */
+bool rl_hold_keeps(const struct rl_hold *hold, int64_t now_ns);
+
+/* Its owner never used the lock: it keeps nobody out any longer than others do. In any phase. */
+void rl_hold_unkeep(struct rl_hold *hold);
 
 /* The clock went back since the acquire: a held lock is over, and an open round can't be won.
  * The next event returns that. */
@@ -129,7 +148,8 @@ unsigned rl_hold_extend(struct rl_hold *hold, int64_t t0_ns, int64_t ttl_ns,
 uint64_t rl_hold_to_extend(const struct rl_hold *hold);
 
 /* Give up, from ASKING, FENCING or HELD. With `node_deadline_ns` above 0 the replies count
- * until then, and RL_EV_RELEASED follows, maybe at once. With 0 no caller waits for them. */
+ * until then, and RL_EV_RELEASED follows, maybe at once. With 0 no caller waits for them. Of a
+ * hold that keeps others out the result is 0, and none of its nodes is asked. */
 unsigned rl_hold_release(struct rl_hold *hold, int64_t now_ns, int64_t node_deadline_ns);
 
 /* R4: The nodes for which a release may have to be queued, on one slot or the other. Inline,

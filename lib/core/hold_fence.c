@@ -44,6 +44,6 @@ uint64_t rl_hold_fence(struct rl_hold *hold, uint64_t voting, int64_t node_deadl
     assert(hold->phase == RL_HOLD_FENCING && !hold->extending);
     uint64_t told = hold->fence.behind & voting;
     hold->fence.told = hold->fence.token;
-    rl_hold_begin_extends(hold, hold->ask.t0_ns, hold->ttl_ns, node_deadline_ns, told);
+    rl_hold_begin_extends(hold, hold->ask.t0_ns, hold->ask_ttl_ns, node_deadline_ns, told);
     return told;
 }

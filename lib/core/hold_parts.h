@@ -10,6 +10,14 @@ void rl_hold_assert(const struct rl_hold *hold);
 /* A key of ours may be set, or extended, as late as now. */
 void rl_hold_outlast(struct rl_hold *hold, int64_t now_ns);
 
+/* hold_keep.c: it is HELD now; the nodes whose keys are left alone if it ends now. */
+void rl_hold_begin_keeping(struct rl_hold *hold);
+uint64_t rl_hold_to_keep(const struct rl_hold *hold, int64_t now_ns);
+int64_t rl_keep_ttl_ms(int64_t at_least_ms, double drift_factor);
+
+/* ENDING, and this node may have the key: it is told the release, unless its key is left. */
+void rl_hold_owe_release(struct rl_hold *hold, uint64_t bit);
+
 /* The only ways into HELD and ENDING. Won, but no time is left: RL_EV_REFUSED. */
 unsigned rl_hold_become_held(struct rl_hold *hold, int64_t now_ns);
 void rl_hold_end(struct rl_hold *hold, int64_t now_ns);

@@ -117,7 +117,7 @@ static void learn(struct rl_hold *hold, uint64_t bit, unsigned slot, enum rl_ver
      * link may have come before it. */
     rl_hold_outlast(hold, now_ns);
     if (!(hold->release_inflight[slot] & bit))
-        hold->release_due |= bit;
+        rl_hold_owe_release(hold, bit);
 }
 
 /* A late grant is one more that the hold stands on. */
@@ -198,7 +198,7 @@ void rl_hold_link_drains(struct rl_hold *hold, unsigned node, unsigned slot)
     uint64_t bit = rl_bit(node);
     if (hold->phase == RL_HOLD_ENDING &&
         ((hold->acquire_inflight[slot] | hold->release_inflight[slot]) & bit))
-        hold->release_due |= bit;
+        rl_hold_owe_release(hold, bit);
 }
 
 /* R4, R5: What it did not answer is unknown: no grant, and yet to be released. */
@@ -221,7 +221,7 @@ unsigned rl_hold_link_lost(struct rl_hold *hold, unsigned node, unsigned slot, i
     /* A stopped server executes the received requests when it goes on. So the key may be set as
      * late as now, and live for a TTL. */
     if (hold->phase == RL_HOLD_ENDING) {
-        hold->release_due |= bit;
+        rl_hold_owe_release(hold, bit);
         rl_hold_outlast(hold, now_ns);
     }
     unsigned events = tick(hold, now_ns);

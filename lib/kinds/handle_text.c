@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define HEAD "rl4"
+#define HEAD "rl5"
 #define HEAD_LEN 3
 #define KIND_MAX 16
-#define FIXED_BYTES (1 + 1 + 16 + 8 + 8 + 8 + 8 + 8 + 1 + 2)
+#define FIXED_BYTES (1 + 1 + 16 + 8 + 8 + 8 + 8 + 8 + 8 + 1 + 2)
 #define MARK_BYTES 4
 #define SUM_BYTES 4
 #define BYTES_MAX                                                                              \
@@ -145,6 +145,7 @@ int rl_handle_encode(const struct rl_handle *handle, char *ret_text, size_t size
     at = put_number(at, (uint64_t)handle->clock_offset, 8);
     at = put_number(at, (uint64_t)handle->written_ns, 8);
     at = put_number(at, (uint64_t)handle->deadline_ns, 8);
+    at = put_number(at, (uint64_t)handle->keep_until_ns, 8);
     at = put_number(at, (uint64_t)handle->ttl_ms, 8);
     at = put_number(at, handle->fencing_token, 8);
     at = put_number(at, handle->token_len, 1);
@@ -243,6 +244,7 @@ int rl_handle_decode(const char *text, struct rl_handle *ret_handle)
     ret_handle->clock_offset = (int64_t)take_number(&at, 8);
     ret_handle->written_ns = (int64_t)take_number(&at, 8);
     ret_handle->deadline_ns = (int64_t)take_number(&at, 8);
+    ret_handle->keep_until_ns = (int64_t)take_number(&at, 8);
     ret_handle->ttl_ms = (int64_t)take_number(&at, 8);
     ret_handle->fencing_token = take_number(&at, 8);
     ret_handle->token_len = (size_t)take_number(&at, 1);

@@ -2,8 +2,8 @@
  * to attach it. The handle also shows whether its text is whole, of this boot, of the same
  * clock and of the same masters. Core: pure.
  *
- *   "rl4" then base64url of: kind_len(1) n(1) boot id(16) clock offset(8) written(8)
- *   deadline(8) ttl_ms(8) fencing token(8) token_len(1) name_len(2) marks(4 n) owner_len(1)
+ *   "rl5" then base64url of: kind_len(1) n(1) boot id(16) clock offset(8) written(8)
+ *   deadline(8) keep until(8) ttl_ms(8) fencing token(8) token_len(1) name_len(2) marks(4 n) owner_len(1)
  *   kind token name owner sum(4)
  *
  * Numbers are big-endian. The sum is FNV-1a of all before it. The kind is written as its name.
@@ -27,6 +27,7 @@ struct rl_handle {
     int64_t clock_offset; /* rl_clock_offset() of its writer */
     int64_t written_ns;   /* boottime */
     int64_t deadline_ns;  /* boottime */
+    int64_t keep_until_ns; /* boottime: others are kept out until then (R21); 0: not */
     int64_t ttl_ms;
     uint64_t fencing_token;           /* 0: none */
     uint32_t mark[REDLOCK_NODES_MAX]; /* n of them */

@@ -23,6 +23,7 @@ static struct rl_handle sample(const char *token, const void *name, size_t name_
         .clock_offset = -20 * RL_NS_PER_S,
         .written_ns = INT64_C(0x0123456700000000),
         .deadline_ns = INT64_C(0x0123456789abcdef),
+        .keep_until_ns = INT64_C(0x0123456712345678),
         .ttl_ms = 30000,
         .mark = {0x01020304, 0, 0xffffffff, 5, 0xfedcba98},
         .token_len = strlen(token),
@@ -60,6 +61,7 @@ static void check_same(const struct rl_handle *a, const struct rl_handle *b)
     ck_assert_int_eq(a->clock_offset, b->clock_offset);
     ck_assert_int_eq(a->written_ns, b->written_ns);
     ck_assert_int_eq(a->deadline_ns, b->deadline_ns);
+    ck_assert_int_eq(a->keep_until_ns, b->keep_until_ns);
     ck_assert_int_eq(a->ttl_ms, b->ttl_ms);
     ck_assert_uint_eq(a->fencing_token, b->fencing_token);
     ck_assert_mem_eq(a->mark, b->mark, a->n * sizeof(a->mark[0]));
@@ -90,8 +92,8 @@ static void round_trip(const struct rl_handle *handle)
 TEST(whole, text_is_documented_one)
 {
     static const char expected[] =
-        "rl4AAUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTAAAAAAAAAAA"
-        "AMABgECAwQAAAAA_____wAAAAX-3LqYdG9rb3JkZXJzy9vwHw";
+        "rl5AAUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vASNFZxI0VngAAAAAAAB1M"
+        "AAAAAAAAAAAAwAGAQIDBAAAAAD_____AAAABf7cuph0b2tvcmRlcnOKKsrH";
     struct rl_handle handle = sample("tok", "orders", 6);
     char text[REDLOCK_HANDLE_MAX];
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
@@ -101,8 +103,8 @@ TEST(whole, text_is_documented_one)
 TEST(whole, text_of_other_kinds_is_documented_one)
 {
     static const char expected[] =
-        "rl4CQUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTAAAAAAAAAAA"
-        "AMABgECAwQAAAAA_____wAAAAX-3LqYCHJlZW50cmFudHRva29yZGVyc2NsaWVudDo3mLUYCQ";
+        "rl5CQUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vASNFZxI0VngAAAAAAAB1M"
+        "AAAAAAAAAAAAwAGAQIDBAAAAAD_____AAAABf7cupgIcmVlbnRyYW50dG9rb3JkZXJzY2xpZW50Ojd4GQ0Z";
     struct rl_handle handle = sample_of(RL_ROW_REENTRANT, "tok", "orders", 6);
     char text[REDLOCK_HANDLE_MAX];
     ck_assert_int_eq(rl_handle_encode(&handle, text, sizeof(text)), 0);
@@ -309,7 +311,7 @@ TEST(damaged, text_without_end, .rows = 2)
         char *text = malloc(len + 1);
         ck_assert_ptr_nonnull(text);
         memset(text, 'A', len);
-        memcpy(text, "rl4", 3);
+        memcpy(text, "rl5", 3);
         text[len] = '\0';
         refused(text);
         free(text);
@@ -352,7 +354,7 @@ static int decode_form(const char *head, unsigned char *bytes, size_t len,
 static int decode_bytes(unsigned char *bytes, size_t len)
 {
     static struct rl_handle handle;
-    return decode_form("rl4", bytes, len, &handle);
+    return decode_form("rl5", bytes, len, &handle);
 }
 
 static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
@@ -362,7 +364,7 @@ static int decode_fields(uint64_t ttl_ms, unsigned token_len, unsigned name_len,
     size_t len = 0;
     bytes[len++] = 0;
     bytes[len++] = 5;
-    for (unsigned i = 0; i < 16 + 8 + 8 + 8; i++)
+    for (unsigned i = 0; i < 16 + 8 + 8 + 8 + 8; i++)
         bytes[len++] = 0x11;
     for (unsigned i = 8; i-- > 0;)
         bytes[len++] = (unsigned char)(ttl_ms >> (8 * i));
@@ -383,12 +385,15 @@ TEST(damaged, text_of_before_is_refused)
     refused("rl1AAUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABnRva29yZGVyc4nq0q0");
     refused("rl2CQUBI0VniavN7wEjRWeJq83vASNFZ4mrze8AAAAAAAB1MAMABghyZWVudHJhbnR0b2tv"
             "cmRlcnNjbGllbnQ6N82iZGM");
+    /* Nor do these tell until when others are kept out. */
+    refused("rl4AAUBI0VniavN7wEjRWeJq83v____-1foOAABI0VnAAAAAAEjRWeJq83vAAAAAAAAdTAAAAAAAAAAA"
+            "AMABgECAwQAAAAA_____wAAAAX-3LqYdG9rb3JkZXJzy9vwHw");
 }
 
 /* Too short for what every handle has, and the sum is right. */
 TEST(damaged, short_and_whole)
 {
-    for (size_t len = 0; len <= 37 + 8 + 8 + 8 + 4; len++) {
+    for (size_t len = 0; len <= 37 + 8 + 8 + 8 + 8 + 4; len++) {
         unsigned char bytes[80];
         memset(bytes, 1, sizeof(bytes));
         ck_assert_int_eq(decode_bytes(bytes, len), REDLOCK_EHANDLE);
@@ -401,13 +406,13 @@ TEST(damaged, too_many_masters)
     static struct rl_handle handle;
     static unsigned char bytes[8192];
     for (unsigned n = REDLOCK_NODES_MAX; n <= 255; n++) {
-        size_t len = 61 + 4 * n;
+        size_t len = 69 + 4 * n;
         memset(bytes, 0, sizeof(bytes));
         bytes[1] = (unsigned char)n;
-        bytes[49] = 100;           /* the ttl */
-        bytes[58] = bytes[60] = 1; /* of the token, of the name */
+        bytes[57] = 100;           /* the ttl */
+        bytes[66] = bytes[68] = 1; /* of the token, of the name */
         memcpy(bytes + len, "tn", 2);
-        ck_assert_int_eq(decode_form("rl4", bytes, len + 2, &handle),
+        ck_assert_int_eq(decode_form("rl5", bytes, len + 2, &handle),
                          n <= REDLOCK_NODES_MAX ? 0 : REDLOCK_EHANDLE);
     }
 }
@@ -468,9 +473,9 @@ static int decode_kind(const char *kind, unsigned kind_len, const char *owner,
     static unsigned char bytes[8192];
     size_t len = 0;
     bytes[len++] = (unsigned char)kind_len;
-    memset(bytes + len, 0, 1 + 16 + 8 + 8 + 8 + 8 + 8);
-    bytes[len + 1 + 16 + 8 + 8 + 8 + 7] = 100; /* the ttl */
-    len += 1 + 16 + 8 + 8 + 8 + 8;
+    memset(bytes + len, 0, 1 + 16 + 8 + 8 + 8 + 8 + 8 + 8);
+    bytes[len + 1 + 16 + 8 + 8 + 8 + 8 + 7] = 100; /* the ttl */
+    len += 1 + 16 + 8 + 8 + 8 + 8 + 8;
     put_token(bytes + len);
     len += 8;
     bytes[len++] = 1;
@@ -486,7 +491,7 @@ static int decode_kind(const char *kind, unsigned kind_len, const char *owner,
         memcpy(bytes + len, parts[i].text, parts[i].len);
         len += parts[i].len;
     }
-    return decode_form("rl4", bytes, len, &handle);
+    return decode_form("rl5", bytes, len, &handle);
 }
 
 /* Below 2^53, and none for a kind that has none. */

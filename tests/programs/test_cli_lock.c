@@ -208,8 +208,8 @@ TEST(lock, extend_refuses_passed_deadline_and_handle_cut_short)
     handle[strlen(handle) - 3] = '\0';
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), &program), 64);
     ck_assert_ptr_nonnull(strstr(program_err(program), "no handle, or not all of one"));
-    ck_assert(cli_one_line(program_err(program)) && !strstr(program_err(program), "rl4"));
-    struct program_how nul = {.input = "rl4\0A", .input_len = 5};
+    ck_assert(cli_one_line(program_err(program)) && !strstr(program_err(program), "rl5"));
+    struct program_how nul = {.input = "rl5\0A", .input_len = 5};
     ck_assert_int_eq(program_run(&nul, REDLOCK("release", "-"), NULL), 64);
     char *big = malloc(100001);
     memset(big, 'A', 100000);

@@ -119,7 +119,7 @@ TEST(plain, case_112_environment_carries_name_handle_and_nodes)
     snprintf(nodes, sizeof(nodes), "\nREDLOCK_NODES=%s\n", getenv("REDLOCK_NODES"));
     ck_assert(program_printed(program, "\nKEPT=a b\n"));
     ck_assert(program_printed(program, "\nREDLOCK_NAME=j:112 x\n"));
-    ck_assert(program_printed(program, "\nREDLOCK_HANDLE=rl4"));
+    ck_assert(program_printed(program, "\nREDLOCK_HANDLE=rl5"));
     ck_assert(program_printed(program, nodes));
     ck_assert_int_eq(occurrences(program_out(program), "\nREDLOCK_NAME="), 1);
     ck_assert_int_eq(occurrences(program_out(program), "\nREDLOCK_HANDLE="), 1);
@@ -129,7 +129,7 @@ TEST(plain, case_112_environment_carries_name_handle_and_nodes)
                                  REDLOCK("run", "j:112 x", "--", program_redlock(), "extend"),
                                  &program),
                      0);
-    ck_assert(program_printed(program, "rl4"));
+    ck_assert(program_printed(program, "rl5"));
 }
 
 TEST(plain, case_112_node_list_path_is_made_absolute)

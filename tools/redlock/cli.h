@@ -73,6 +73,7 @@ struct cli {
     int64_t ttl_ms;                       /* 0: the node list's default */
     int64_t wait_ms;                      /* -1: for ever */
     int64_t grace_ms;                     /* -1: a quarter of the lease */
+    int64_t at_least_ms;                  /* others are kept out so long; 0: not given */
     int not_acquired;                     /* -E; -1: not given */
     bool fenced;                          /* with a fencing token */
     bool descendants;                     /* run: until the last of them has ended */
@@ -263,6 +264,9 @@ const char *cli_nested_in(const struct cli *cli);
 typedef void cli_waits_fn(const struct cli *cli, int code, const redlock_report *report);
 int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
                 cli_waits_fn *waits, redlock_lock **ret_lock);
+
+/* No work began under it: release it, whatever --at-least says. */
+int cli_undo(redlock_lock *lock);
 
 /* ---- cli_explain.c ---- */
 

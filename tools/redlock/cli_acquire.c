@@ -3,6 +3,8 @@
 
 #include "redlock/cli.h"
 #include "redlock/cli_patience.h"
+#include "api/lock.h"
+#include "api/try.h"
 #include "base/clock.h"
 #include "base/limits.h"
 
@@ -73,10 +75,24 @@ static int try_and_wait(const struct cli *cli, redlock *client, redlock_options 
                                         : wait_on(cli, client, how, wait, code, ret_lock);
 }
 
+int cli_undo(redlock_lock *lock)
+{
+    return rl_lock_undo(lock);
+}
+
+/* Only run can stay for longer than a lease, but a kind that has a shorter one is refused. */
+static int64_t at_least_ms(const struct cli *cli, const redlock *client)
+{
+    int64_t max_ms = rl_at_least_max_ms(client, cli->kind);
+    bool stays = cli->verb == CLI_RUN && max_ms == rl_at_least_max_ms(client, REDLOCK_PLAIN);
+    return stays && cli->at_least_ms > max_ms ? max_ms : cli->at_least_ms;
+}
+
 int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
                 cli_waits_fn *waits, redlock_lock **ret_lock)
 {
     how->ttl_ms = cli->ttl_ms;
+    how->at_least_ms = at_least_ms(cli, client);
     how->kind = cli->kind;
     how->owner = cli->owner;
     how->fenced = cli->fenced;
@@ -89,7 +105,7 @@ int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
     int signal_number = cli_canceled_by();
     if (signal_number != 0) {
         if (code == REDLOCK_OK)
-            redlock_release(*ret_lock);
+            cli_undo(*ret_lock);
         *ret_lock = NULL;
         cli_say(cli, "canceled by signal %d (%s)", signal_number, strsignal(signal_number));
         return CLI_SIGNALED + signal_number;
@@ -98,11 +114,13 @@ int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
         cli_say_votes(cli, how->report);
         return CLI_OK;
     }
-    cli_explain(cli, wait.over ? NULL : client, code, how->report,
-                nested && code == REDLOCK_EHELD
-                    ? ": behind the redlock run that this runs under, which would wait "
-                      "for itself (the same --owner is for that, but for a plain lock)"
-                    : "");
+    /* With -E 0 that another has it is as good as having run. */
+    if (code != REDLOCK_EHELD || cli->not_acquired != 0 || cli->verbose)
+        cli_explain(cli, wait.over ? NULL : client, code, how->report,
+                    nested && code == REDLOCK_EHELD
+                        ? ": behind the redlock run that this runs under, which would wait "
+                          "for itself (the same --owner is for that, but for a plain lock)"
+                        : "");
     int status = cli_exit_of(code);
     if (status == CLI_NOT_ACQUIRED && cli->not_acquired >= 0)
         status = cli->not_acquired;

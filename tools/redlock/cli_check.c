@@ -50,6 +50,11 @@ int cli_check_kind(const struct cli *cli, const char *option, unsigned names)
                      "lock is its holder's alone");
         return CLI_USAGE;
     }
+    if (cli->owner && cli->verb == CLI_RUN && cli->at_least_ms > 0) {
+        cli_say(cli, "--at-least keeps out others, not the owner: give it without --owner and "
+                     "$REDLOCK_OWNER");
+        return CLI_USAGE;
+    }
     if (cli->fenced && cli->kind == REDLOCK_READ) {
         cli_say(cli,
                 "--fenced is not for --shared: readers have the lock together, so no order "

@@ -20,6 +20,8 @@ const struct cli_option_row cli_options[CLI_OPTION_COUNT] = {
     {CLI_OPT_TTL, "ttl", "D", CLI_RUN | CLI_LOCK | CLI_EXTEND, "how long a lease lasts"},
     {CLI_OPT_WAIT, "wait", "D", CLI_RUN | CLI_LOCK | CLI_STATUS,
      "wait so long for the lock: 10s, 0, forever; status: until all masters vote again"},
+    {CLI_OPT_AT_LEAST, "at-least", "D", CLI_RUN | CLI_LOCK,
+     "keep others out so long, also if it ends sooner; above a lease run must live on"},
     {CLI_OPT_TRY, "try", NULL, CLI_RUN | CLI_LOCK, "the same as --wait 0"},
     {CLI_OPT_SHARED, "shared", NULL, CLI_RUN | CLI_LOCK, "with other readers, but no writer"},
     {CLI_OPT_EXCLUSIVE, "exclusive", NULL, CLI_RUN | CLI_LOCK, "as the writer, alone"},

@@ -47,11 +47,12 @@ enum {
     CLI_OPT_TOKENS_ABOVE,
     CLI_OPT_ALLOW_UNKNOWN,
     CLI_OPT_DESCENDANTS,
-    CLI_OPT_PROBE
+    CLI_OPT_PROBE,
+    CLI_OPT_AT_LEAST
 };
 
 #define CLI_VERB_COUNT 8
-#define CLI_OPTION_COUNT 29
+#define CLI_OPTION_COUNT 30
 extern const struct cli_verb_row cli_verbs[CLI_VERB_COUNT];
 extern const struct cli_option_row cli_options[CLI_OPTION_COUNT];
 

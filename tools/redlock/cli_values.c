@@ -186,6 +186,8 @@ int cli_option_set(struct cli *cli, struct cli_words *words, int letter, const c
     case CLI_OPT_WAIT:
     case CLI_OPT_TRY:
         return patience_set(cli, words, letter, value);
+    case CLI_OPT_AT_LEAST:
+        return duration_set(cli, "at-least", value, &cli->at_least_ms);
     case CLI_OPT_GRACE:
         return duration_set(cli, "grace", value, &cli->grace_ms);
     case 'E':

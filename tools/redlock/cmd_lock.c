@@ -48,6 +48,15 @@ static void print_answer(const struct cli *cli, const struct answer *answer,
     cli_json_result(stdout, cli->verb == CLI_LOCK ? "acquired" : "extended", CLI_OK);
 }
 
+/* A lock that was just taken has served nobody; one that was extended may have. */
+static void give_back(const struct cli *cli, redlock_lock *lock)
+{
+    if (cli->verb == CLI_LOCK)
+        cli_undo(lock);
+    else
+        redlock_release(lock);
+}
+
 /* Detach the lock and print its handle. If it can't be printed, release the lock. */
 static int hand_out(const struct cli *cli, redlock *client, redlock_lock *lock,
                     const redlock_report *report)
@@ -58,14 +67,14 @@ static int hand_out(const struct cli *cli, redlock *client, redlock_lock *lock,
     int code = redlock_detach(lock, answer.handle, sizeof(answer.handle));
     if (code != REDLOCK_OK) {
         cli_say(cli, "no handle could be made: %s", redlock_strerror(code));
-        redlock_release(lock);
+        give_back(cli, lock);
         return cli_exit_of(code);
     }
     print_answer(cli, &answer, report);
     int status = cli_flush(cli);
     redlock_lock *again = NULL;
     if (status != CLI_OK && redlock_attach(client, answer.handle, &again) == REDLOCK_OK)
-        redlock_release(again);
+        give_back(cli, again);
     return status;
 }
 

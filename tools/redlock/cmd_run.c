@@ -116,8 +116,9 @@ static int exit_of_loss(struct run *run, int released)
 static int exit_of_command(struct run *run, int released)
 {
     run->result = "lost";
-    bool was_ours = released != REDLOCK_EEXPIRED && released != REDLOCK_ENOTHELD &&
-                    run->ended_at_ns < run->deadline_ns;
+    bool was_there = run->lost_staying ||
+                     (released != REDLOCK_EEXPIRED && released != REDLOCK_ENOTHELD);
+    bool was_ours = was_there && run->ended_at_ns < run->deadline_ns;
     if (!was_ours) {
         run_notify_lost(run, run_account(run, released));
         cli_say(run->cli, "%s was lost before the command ended, at %s: %s",
@@ -126,6 +127,9 @@ static int exit_of_command(struct run *run, int released)
     }
     run->result = "ended";
     run_say_left(run);
+    int stayed = run_stay_exit(run, released);
+    if (stayed != CLI_OK)
+        return stayed;
     if (released != REDLOCK_OK)
         cli_say(run->cli,
                 "%s was not released on a majority (%s); it is free when its TTL "
@@ -136,15 +140,29 @@ static int exit_of_command(struct run *run, int released)
     return WEXITSTATUS(run->status);
 }
 
+/* COMMAND was not run at all, for one reason or another. */
+static bool has_failed(const struct run *run, int why)
+{
+    return why != 0 || run->guard_failure != 0 || run->not_run != 0;
+}
+
+/* Also where the guard was killed before it began. Nobody is kept out for that. */
+static bool never_began(const struct run *run, int why)
+{
+    return has_failed(run, why) || (!run->begun && !run->guard_late);
+}
+
+static bool ended_well(const struct run *run, int why)
+{
+    bool by_itself = run->why == GUARD_WHY_NOTHING || run->why == GUARD_WHY_LEFTOVERS;
+    return !has_failed(run, why) && run->ended && !run->guard_died && by_itself;
+}
+
 static int exit_status(struct run *run, int why, int released)
 {
-    int failure = why != 0 ? why : run->guard_failure;
-    if (failure != 0 || run->not_run != 0)
-        return exit_of_failure(run, failure);
-    bool by_itself = run->why == GUARD_WHY_NOTHING || run->why == GUARD_WHY_LEFTOVERS;
-    if (run->guard_died || !run->ended || !by_itself)
-        return exit_of_loss(run, released);
-    return exit_of_command(run, released);
+    if (has_failed(run, why))
+        return exit_of_failure(run, why != 0 ? why : run->guard_failure);
+    return ended_well(run, why) ? exit_of_command(run, released) : exit_of_loss(run, released);
 }
 
 /* A ^C that ended COMMAND went to its group only, since the terminal was its. It was meant
@@ -172,14 +190,16 @@ static int run_locked(struct run *run)
     if (!times_set(run, run->cli->ttl_ms > 0 ? run->cli->ttl_ms : validity_ms)) {
         cli_say(run->cli, "--grace may be half of the TTL at most: the lease is extended each "
                           "third");
-        redlock_release(run->lock);
+        cli_undo(run->lock);
         return CLI_USAGE;
     }
     cli_warn(true);
     int why = run_command(run);
+    if (ended_well(run, why))
+        run_stay(run);
     cli_warn(false);
     run_look_back(run);
-    int released = redlock_release(run->lock);
+    int released = run_give_up(run, never_began(run, why));
     return exit_status(run, why, released);
 }
 
@@ -206,6 +226,8 @@ static int run_opened(struct run *run)
     how.lost_context = run;
     int status = cli_acquire(cli, run->client, &how, run_notify_waits, &run->lock);
     bool took = run->lock != NULL;
+    if (took)
+        run_stay_plan(run, how.at_least_ms);
     run->fencing_token = redlock_fencing_token(run->lock);
     if (took) {
         int why = hold_signals(run);
@@ -213,7 +235,7 @@ static int run_opened(struct run *run)
         if (signal_number == 0 && why == 0) {
             status = run_locked(run);
         } else { /* it came with the lock: COMMAND must not start */
-            redlock_release(run->lock);
+            cli_undo(run->lock);
             cli_say(cli, "%s%s", why != 0 ? "signalfd: " : "",
                     why != 0 ? strerror(why) : strsignal(signal_number));
             status = why != 0 ? CLI_SYSTEM : CLI_SIGNALED + signal_number;

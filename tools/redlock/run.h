@@ -7,6 +7,7 @@
  *   run_terminal.c    job control, as between a shell and its jobs
  *   run_account.c     why the lock was lost
  *   run_notify.c      what a service manager is told
+ *   run_stay.c        after COMMAND, for --at-least
  *   run_lists.c       clients with another node list
  *   run_left.c        what the command started and runs on without it
  *   run_reap.c        what to do when the guard itself was killed
@@ -64,7 +65,11 @@ struct run {
     _Atomic int control_fd;  /* guard_fd; -1: it has not been told to start COMMAND yet */
     _Atomic int64_t lost_ns; /* when it told us that the lock is lost; 0: it has not */
 
-    bool stop_asked; /* we were sent TSTP, and passed it on */
+    int64_t stay_until_ns; /* boottime: --at-least is longer than a lease; 0: it is not */
+    int stay_ended_by;     /* the signal; 0: none */
+    bool lost_staying;     /* the lock was lost meanwhile */
+    bool begun;            /* COMMAND may have run */
+    bool stop_asked;       /* we were sent TSTP, and passed it on */
     bool int_passed_on;
     bool started;     /* COMMAND, by exec */
     bool ready_told;  /* to the service manager */
@@ -118,6 +123,18 @@ void run_notify_waits(const struct cli *cli, int code, const redlock_report *rep
 /* Once COMMAND has been started; again until it could be told. */
 void run_notify_ready(struct run *run);
 void run_notify_lost(const struct run *run, const char *why);
+
+/* ---- run_stay.c ---- */
+
+/* The lock was taken: note until when others are kept out, where run has to see to that. */
+void run_stay_plan(struct run *run, int64_t by_itself_ms);
+/* COMMAND has ended: keep the lock until then, or until it is lost, or a signal comes. */
+void run_stay(struct run *run);
+/* Release the lock, or leave it to its lease; undo it where COMMAND never began. What
+ * redlock_release() returned. */
+int run_give_up(struct run *run, bool never_began);
+/* COMMAND ended well: CLI_OK, or the status to leave with, because we could not stay. */
+int run_stay_exit(struct run *run, int released);
 
 /* ---- run_terminal.c ---- */
 void run_terminal_open(struct run_terminal *terminal);

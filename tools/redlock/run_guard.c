@@ -232,6 +232,7 @@ static void guard_command(struct guard *guard, const struct cli *cli)
         guard_tell(guard, GUARD_FAILED, ETIME);
         return;
     }
+    guard_tell(guard, GUARD_BEGINS, 0);
     guard->command = run_child_start(cli, guard->start.foreground ? guard->terminal_fd : -1,
                                      &guard->exec_fd);
     if (guard->command < 0) {

@@ -48,7 +48,8 @@ enum guard_news_kind {
     GUARD_TERMINATING = 4, /* value: enum guard_why; TERM or KILL was sent */
     GUARD_ENDED = 5,       /* value: COMMAND's wait status; all has ended, the guard ends now */
     GUARD_FAILED = 6, /* value: errno of what the guard needed and did not get; it ends now */
-    GUARD_LEFT = 7    /* value: a process that COMMAND started, and that runs on */
+    GUARD_LEFT = 7,   /* value: a process that COMMAND started, and that runs on */
+    GUARD_BEGINS = 8  /* COMMAND is forked next: from now on it may have run */
 };
 
 enum guard_why {

@@ -83,6 +83,9 @@ static void on_news(struct run *run, const struct guard_news *news)
     if (news->pid > 0)
         run->command = news->pid;
     switch (news->kind) {
+    case GUARD_BEGINS:
+        run->begun = true;
+        break;
     case GUARD_STARTED:
         run->started = true;
         break;
@@ -127,6 +130,15 @@ static bool read_news(struct run *run)
     if (got == (ssize_t)sizeof(news))
         on_news(run, &news);
     return got == (ssize_t)sizeof(news) || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/* What a guard that is dead has said, which its end may have overtaken. */
+static void read_last_news(struct run *run)
+{
+    struct guard_news news;
+    while (recv(atomic_load(&run->control_fd), &news, sizeof(news), MSG_DONTWAIT) ==
+           (ssize_t)sizeof(news))
+        on_news(run, &news);
 }
 
 /* A stopped guard guards nothing, so continue it. Whatever stopped it was meant for the
@@ -230,7 +242,9 @@ void run_supervise(struct run *run)
             read_signals(run);
         run_notify_ready(run);
         if (!guard_lives) {
-            run_reap_orphans(run);
+            read_last_news(run);
+            if (!run->ended)
+                run_reap_orphans(run);
             return;
         }
     }

@@ -33,7 +33,7 @@ static void count(struct rl_lease *lease, unsigned events, int64_t now_ns)
         client->stats.lost++;
     if (events & RL_EV_RELEASED) {
         int result = rl_hold_release_result(&lease->hold);
-        client->stats.released += result == REDLOCK_OK;
+        client->stats.released += result == REDLOCK_OK && !lease->hold.kept;
         client->stats.unconfirmed += result == REDLOCK_EUNCONFIRMED;
         if (!lease->call && result && rl_tally_count(client, RL_TOLD_UNCONFIRMED, now_ns))
             rl_tally_text(client, RL_TOLD_UNCONFIRMED, &lease->target, redlock_strerror(result),

@@ -64,6 +64,8 @@ void rl_lease_start_release(struct rl_lease *lease)
     lease->releasing = true;
     if (lease->wakes_nobody && rl_round_verdict(&lease->hold.ask) == RL_WON)
         lease->wakes_nobody = false; /* it was held: its release must wake the next waiter */
+    if (lease->hold.kept)
+        lease->wakes_nobody = true; /* nobody can have it yet */
     rl_list_push(&lease->client->leases.releasing, &lease->entry);
     lease->client->leases.releasing_count++;
 }

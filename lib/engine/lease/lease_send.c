@@ -46,7 +46,7 @@ static int64_t key_life_ns(const struct rl_lease *lease, enum rl_verb script, in
     const struct rl_hold *hold = &lease->hold;
     if (lease->query)
         return lease->query_ttl_ns;
-    int64_t ttl_ns = rl_verb_of(script) == RL_ACQUIRE ? hold->ttl_ns
+    int64_t ttl_ns = rl_verb_of(script) == RL_ACQUIRE ? hold->ask_ttl_ns
                      : script == RL_RETAKE
                          ? rl_rest_ns(hold->deadline_ns, now_ns, hold->drift_factor)
                          : hold->extend_ttl_ns;
