@@ -12,7 +12,9 @@ noinst_PROGRAMS = %D%/fenced_store %D%/first %D%/locksmith %D%/minimal %D%/poll
 %C%_minimal_LDADD = libredlock.la
 %C%_poll_SOURCES = %D%/poll.c
 %C%_poll_LDADD = libredlock.la
-EXTRA_DIST += %D%/fenced_sql.sh
+EXTRA_DIST += %D%/fenced_sql.sh %D%/master/redis.conf %D%/master/users.acl \
+	%D%/systemd/billing.service %D%/systemd/redis-locks.service %D%/kubernetes/billing.yaml \
+	%D%/kubernetes/masters.yaml
 if HAVE_LIBUV
 noinst_PROGRAMS += %D%/libuv
 %C%_libuv_SOURCES = %D%/libuv.c

@@ -125,13 +125,13 @@ dist_check_SCRIPTS = %D%/programs/bench_test.sh \
 	%D%/programs/chaos_markers_test.sh %D%/programs/chaos_members_test.sh \
 	%D%/programs/chaos_stall_test.sh %D%/programs/chaos_test.sh %D%/programs/cluster_test.sh \
 	%D%/programs/completion_test.sh %D%/programs/cxx_test.sh %D%/programs/install_test.sh \
-	%D%/programs/pages_test.sh \
+	%D%/operating/operating_test.sh %D%/programs/pages_test.sh \
 	%D%/programs/example_sql_test.sh %D%/programs/example_test.sh %D%/repo/abi_dump_test.sh %D%/repo/abi_test.sh %D%/repo/docs_test.sh \
 	%D%/repo/driver_test.sh %D%/repo/events_test.sh %D%/repo/exports.sh %D%/repo/header.sh \
 	%D%/repo/layers.sh %D%/repo/man_defaults.sh %D%/repo/manpages.sh %D%/repo/musl_test.sh %D%/repo/mutants_test.sh \
 	%D%/repo/quickstart_test.sh %D%/repo/rules_test.sh %D%/repo/scripts_test.sh %D%/sim/sim_check.sh \
 	%D%/sim/sim_stories_test.sh
-check_PROGRAMS = $(fuzz_targets)
+check_PROGRAMS = $(fuzz_targets) %D%/repo/night
 if HAVE_CHECK
 check_PROGRAMS += $(check_tests)
 endif
@@ -237,6 +237,8 @@ check_tests = %D%/core/test_refusal \
 fuzz_targets = %D%/fuzz/fuzz_config %D%/fuzz/fuzz_reply %D%/fuzz/fuzz_sub %D%/fuzz/fuzz_text \
 	%D%/fuzz/fuzz_tools %D%/fuzz/fuzz_view
 %C%_fuzz_fuzz_tools_CPPFLAGS = $(AM_CPPFLAGS) -iquote $(top_srcdir)/tools
+# A main() of its own, too.
+%C%_repo_night_LDADD = libredlock-core.la $(DEPS_LIBS)
 # The programs as far as they read what comes from outside. fuzz.sh has the same.
 fuzz_tools_objects = tools/redlock/bin_redlock-cli_check.$(OBJEXT) \
 	tools/redlock/bin_redlock-cli_client.$(OBJEXT) \

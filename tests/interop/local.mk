@@ -36,7 +36,7 @@ check-servers: bin/redlock bin/server_clock.so
 	$(srcdir)/%D%/servers_check.sh . interop-peers
 .PHONY: check-servers check-interop interop-peers interop-mutants peer-rates
 clean-local:
-	rm -rf interop-peers interop-mutants.src
+	rm -rf interop-peers interop-mutants.src manifests-venv
 EXTRA_DIST += %D%/servers_check.sh %D%/servers_tests.txt %D%/build_peers.sh %D%/cases_crowd.py %D%/cases_every.py %D%/cases_fair.py \
 	%D%/cases_fenced.py %D%/cases_kinds.py %D%/cases_quarantine.py %D%/cases_several.py %D%/cases_shared.py %D%/clients.py \
 	%D%/compare.py %D%/masters.py %D%/mutants.sh %D%/mutants.txt %D%/node-redlock/index.js \

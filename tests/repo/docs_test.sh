@@ -329,12 +329,47 @@ done
 
 # ---- messages: what the guide explains is said by something ----
 
+# messages_in PAGE: what begins the rows of its tables of messages.
 # shellcheck disable=SC2016
-sed -n '/^## Troubleshooting/,$p' docs/GUIDE.md | sed -n 's/^| `\([^`]*\)`.*/\1/p' |
-    grep -v 'cannot open shared object' >"$work/messages"
-check 'docs/GUIDE.md explains messages' [ "$(wc -l <"$work/messages")" -gt 15 ]
-while read -r message; do
-    check "docs/GUIDE.md: somebody says $message" grep -rqF "$message" lib tools include
-done <"$work/messages"
+messages_in() { sed -n '/^| message |/,/^$/p' "$1" | sed -n 's/^| `\([^`]*\)`.*/\1/p'; }
+for page in docs/GUIDE.md docs/OPERATING.md; do
+    messages_in $page | grep -v 'cannot open shared object' >"$work/messages"
+    check "$page explains messages" [ "$(wc -l <"$work/messages")" -gt 5 ]
+    while read -r message; do
+        check "$page: somebody says $message" grep -rqF "$message" lib tools include
+    done <"$work/messages"
+done
+
+# ---- docs/OPERATING.md: each status, state and loss has a row, and metrics are those that there are ----
+
+manual=docs/OPERATING.md
+has_row() { grep -qF "| $1 |" $manual; } # WORDS
+sed -n '/^enum cli_exit {/,/^};/p' tools/redlock/cli.h | grep -oE '= [0-9]+' | tr -d '= ' | sort -u >"$work/statuses"
+check 'there are exit statuses' [ "$(wc -l <"$work/statuses")" -gt 10 ]
+while read -r status; do
+    check "$manual: exit status $status" has_row "$status"
+done <"$work/statuses"
+# shellcheck disable=SC2016 # no command is meant
+quoted() { grep -oE '"[a-z ]+"' | tr -d '"' | sed 's/.*/`&`/'; }
+sed -n '/loss_word/,/^}/p' tools/redlock/run_account.c | grep LOSS_ | quoted >"$work/words"
+sed -n '/^static const char \*state_word/,/^}/p' tools/redlock/status_print.c | quoted >>"$work/words"
+check 'there are losses and states' [ "$(wc -l <"$work/words")" -eq 18 ]
+while read -r word; do
+    check "$manual: $word" has_row "$word"
+done <"$work/words"
+# shellcheck disable=SC2016
+sed -n '/^| word | the line says/,/^$/p' $manual | sed -n 's/^| `[a-z ]*` | `\([^`]*\)`.*/\1/p' >"$work/lines"
+check "$manual explains losses" [ "$(wc -l <"$work/lines")" -eq 10 ]
+while read -r line; do
+    check "$manual: somebody says $line" grep -rqF "$line" lib/engine tools/redlock
+done <"$work/lines"
+grep -oE '\bredlock_[a-z_]+' $manual | sort -u >"$work/metrics"
+check "$manual has metrics" [ "$(wc -l <"$work/metrics")" -gt 5 ]
+while read -r metric; do
+    check "$manual: metric $metric" grep -qE "\"(redlock_)?${metric#redlock_}[\" ]" \
+        tools/redlock/status_metrics.c tools/redlock/cli_outcome.c
+done <"$work/metrics"
+check 'a status, a word and a metric that are none are seen' eval '! has_row 99 && ! has_row "\`poem\`" &&
+    ! grep -qE "\"(redlock_)?poems[\" ]" tools/redlock/status_metrics.c'
 
 tell

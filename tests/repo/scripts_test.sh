@@ -4,7 +4,7 @@
 
 set -u
 cd "${srcdir:-.}" || exit 99
-set -- tests/*.sh tests/*/*.sh tools/cluster/redlock-cluster.in
+set -- tests/*.sh tests/*/*.sh tests/operating/bin/* tools/cluster/redlock-cluster.in
 for script in quickstart autogen.sh tools/quickstart/*.sh docker/build-*image docker/*.sh tools/packages/make-deb \
     tools/packages/debian/tests/[!c]* .ci/run; do
     [ ! -f "$script" ] || set -- "$@" "$script"
