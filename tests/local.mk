@@ -159,7 +159,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_kick %D%/engine/test_parking %D%/engine/test_target \
 	%D%/engine/test_voters %D%/engine/test_sends %D%/engine/test_subscribers %D%/engine/test_threads \
 	%D%/engine/test_wait_queue %D%/faults/test_absence %D%/faults/test_clock_back \
-	%D%/faults/test_faults %D%/faults/test_hostile %D%/faults/test_loss \
+	%D%/faults/test_faults %D%/faults/test_hostile %D%/faults/test_lists_told %D%/faults/test_loss \
 	%D%/faults/test_end_of_wait %D%/faults/test_failover %D%/faults/test_marked_masters %D%/faults/test_master_clocks %D%/faults/test_minority %D%/faults/test_native %D%/faults/test_old_clients %D%/faults/test_other_lists %D%/faults/test_peer_cases_a %D%/faults/test_peer_cases_b \
 	%D%/faults/test_peer_cases_c %D%/faults/test_peer_cases_clock %D%/faults/test_peer_cases_e %D%/faults/test_strict_masters \
 	%D%/faults/test_fill_in %D%/faults/test_recovery %D%/faults/test_sandbox %D%/faults/test_renew %D%/faults/test_rights \
