@@ -98,15 +98,26 @@ static void on_wake(struct rl_tag *tag, unsigned events, int64_t now_ns)
     rl_eventfd_drain(client->loop.wake_fd);
 }
 
+static int no_descriptor(redlock_error *error, const char *call)
+{
+    if (errno == EPERM || errno == EACCES || errno == ENOSYS)
+        return fail(error, REDLOCK_ESYSTEM,
+                    "%s: %s; each client needs this call, so a sandbox must allow it", call,
+                    strerror(errno));
+    return fail(error, REDLOCK_ESYSTEM,
+                "no descriptors left: %s; close some, or raise "
+                "the limit (ulimit -n)",
+                strerror(errno));
+}
+
 static int open_descriptors(redlock *client, redlock_error *error)
 {
     client->loop.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (client->loop.epoll_fd < 0)
+        return no_descriptor(error, "epoll_create1()");
     client->loop.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (client->loop.epoll_fd < 0 || client->loop.wake_fd < 0)
-        return fail(error, REDLOCK_ESYSTEM,
-                    "no descriptors left: %s; close some, or raise "
-                    "the limit (ulimit -n)",
-                    strerror(errno));
+    if (client->loop.wake_fd < 0)
+        return no_descriptor(error, "eventfd()");
     client->subs.epoll_fd = client->loop.epoll_fd;
     client->subs.wake_fd = client->loop.wake_fd;
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &client->loop.wake_tag};

@@ -156,6 +156,18 @@ static void *run(void *argument)
     return NULL;
 }
 
+/* Log it once: the start is tried again at the end of each call that needs it. */
+static int tell_refused(redlock *client, const char *call, int error)
+{
+    struct rl_background *background = &client->background;
+    int level = background->refused ? REDLOCK_LOG_DEBUG : REDLOCK_LOG_WARNING;
+    assert(error > 0);
+    background->refused = true;
+    rl_client_log(client, level, "no background thread to be had: %s: %s", call,
+                  strerror(error));
+    return REDLOCK_ESYSTEM;
+}
+
 static int start(redlock *client)
 {
     struct rl_background *background = &client->background;
@@ -165,20 +177,15 @@ static int start(redlock *client)
     if (background->running)
         return 0;
     if (rl_kick_make(&client->background))
-        return REDLOCK_ESYSTEM;
+        return tell_refused(client, "eventfd()", errno);
     /* This thread must not handle the user's signals: it inherits the mask. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     background->stop = false;
     int error = pthread_create(&background->thread, NULL, run, client);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error) {
-        /* Log it once: the start is tried again at the end of each call that needs it. */
-        int level = background->refused ? REDLOCK_LOG_DEBUG : REDLOCK_LOG_WARNING;
-        background->refused = true;
-        rl_client_log(client, level, "no background thread to be had: %s", strerror(error));
-        return REDLOCK_ESYSTEM;
-    }
+    if (error)
+        return tell_refused(client, "pthread_create()", error);
     background->running = true;
     return 0;
 }

@@ -147,4 +147,83 @@ TEST(sandbox, refused_later, .rows = ROWS(calls))
     expect((unsigned)_i, false);
 }
 
+/* ---- what is told ------------------------------------------------------------------------ */
+
+static const struct {
+    int number;
+    const char *call;
+} needed[] = {{SYS_epoll_create1, "epoll_create1()"}, {SYS_eventfd2, "eventfd()"}};
+
+/* In a process of its own: that is done. */
+static void expect_in_child(int (*does)(const char *list, int row), int row)
+{
+    const char *list = masters_file(masters, NULL);
+    int status = 0;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(does(list, row));
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "row %d: %x", row, status);
+}
+
+/* It is no lack of descriptors, which somebody could mend. */
+static int open_without(const char *list, int row)
+{
+    redlock_error error = REDLOCK_ERROR_INIT;
+    redlock *client = NULL;
+    if (!refuse(needed[row].number) || redlock_open(list, &error, &client) != REDLOCK_ESYSTEM)
+        return 1;
+    return !strstr(error.text, needed[row].call) || !strstr(error.text, "sandbox");
+}
+
+TEST(told, descriptor_that_is_refused_is_no_lack_of_them, .rows = ROWS(needed))
+{
+    expect_in_child(open_without, _i);
+}
+
+static const struct {
+    int number[2];
+    const char *line;
+} threads[] = {
+    {{SYS_eventfd2, SYS_eventfd2}, "no background thread to be had: eventfd(): "},
+    {{SYS_clone, SYS_clone3}, "no background thread to be had: pthread_create(): "},
+};
+
+static unsigned told;
+
+static void hear(void *context, int level, const char *text)
+{
+    const char *line = context;
+    told += level == REDLOCK_LOG_WARNING && strncmp(text, line, strlen(line)) == 0;
+}
+
+/* Each try needs the thread, and says so by its code. */
+static int use_without_thread(const char *list, int row)
+{
+    redlock_config config = REDLOCK_CONFIG_INIT;
+    redlock_options renewed = REDLOCK_OPTIONS_INIT;
+    redlock *client = NULL;
+    redlock_lock *lock = NULL;
+    config.file = list;
+    config.log = hear;
+    config.log_context = (void *)(uintptr_t)threads[row].line;
+    renewed.auto_renew = 1;
+    if (redlock_open_config(&config, NULL, &client) != 0 || !refuse(threads[row].number[0]) ||
+        !refuse(threads[row].number[1]))
+        return 1;
+    for (unsigned i = 0; i < 3; i++) {
+        if (redlock_try(client, "name", &renewed, &lock) != REDLOCK_ESYSTEM)
+            return 2;
+    }
+    redlock_close(client);
+    return told == 1 ? 0 : 3;
+}
+
+TEST(told, thread_that_is_refused_is_told_once, .rows = ROWS(threads))
+{
+    expect_in_child(use_without_thread, _i);
+}
+
+CASE(told, .timeout_s = 60, .set_up_once = set_up, .tear_down_once = tear_down)
 CASE(sandbox, .timeout_s = 60, .set_up_once = set_up, .tear_down_once = tear_down)
