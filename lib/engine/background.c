@@ -236,7 +236,10 @@ static void wake_at(redlock *client, int64_t due_ns)
 void rl_background_after_call(redlock *client)
 {
     struct rl_background *background = &client->background;
-    if (client->calls.closing || background->sleeps_until_ns == INT64_MIN || !outlives(client))
+    /* A thread that always runs looks at the masters of locks that nobody watches, too. */
+    bool always = background->running && client->config.background == REDLOCK_BACKGROUND_ALWAYS;
+    if (client->calls.closing || background->sleeps_until_ns == INT64_MIN ||
+        (!always && !outlives(client)))
         return;
     if (background->user_driven) {
         /* On the loop's own thread the user asks for the time-out again anyway. */

@@ -111,6 +111,25 @@ static void found_at_the_next_look(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
+/* She has no callback and is not renewed. Her thread slept for a second when she took it. */
+static void found_where_the_thread_always_runs(void)
+{
+    const struct sim_client_options always = {.max_ttl_ms = 1000,
+                                              .guard = REDLOCK_GUARD_MARKER,
+                                              .background = REDLOCK_BACKGROUND_ALWAYS};
+    sim_stage(3);
+    for (unsigned i = 0; i < 3; i++)
+        sim_master_mark(i);
+    struct sim_player *ann = sim_is_there("ann", &always);
+    sim_delay_ms(ann, 2, 20000, 1);
+    sim_pass_ms(1500);
+    sim_curtain();
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_master_flushall(1);
+    sim_pass_ms(510);
+    sim_expect(sim_asks_validity(ann) == 0);
+}
+
 /* Until then n2 votes for bob as ever. */
 static void emptied_between_two_looks(void)
 {
@@ -262,6 +281,9 @@ const struct sim_scenario sim_named_marker[] = {
      "max-ttl, "
      "and is\ntold that it is lost.",
      found_at_the_next_look},
+    {"found-where-the-thread-always-runs",
+     "The same with `background always`, and ann has no callback: her thread looks in time.",
+     found_where_the_thread_always_runs},
     {"emptied-between-two-looks",
      "CE5. The same, and bob asks before that: he has the lock as well. That is a cost.",
      emptied_between_two_looks},
