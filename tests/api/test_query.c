@@ -157,6 +157,27 @@ TEST(query, probe_names_its_lock_as_told)
     ck_assert_uint_gt(fake_count(fakes[0], "* mine:*"), 0);
 }
 
+/* Two masters take, extend and release a lock; one does all but one of these. What its GET shows
+ * takes back that it could take a lock by a script. */
+TEST(probe, probe_counts_masters_that_have_done_all_three, .rows = 3)
+{
+    static const struct fake_rule fails[] = {
+        {.match = "GET *", .reply = "$-1\r\n"},
+        {.match = "extend *", .reply = "-NOPERM no\r\n"},
+        {.match = "release *", .reply = "-NOPERM no\r\n"},
+    };
+    redlock_status_report status = REDLOCK_STATUS_INIT(entries, NODES);
+    open_fakes(NULL, NODES);
+    ck_assert_int_eq(redlock_probe(client, NULL, &status), 0);
+    ck_assert_uint_eq(status.proven, NODES);
+    fake_rule(fakes[0], &fails[_i]);
+    ck_assert_int_eq(redlock_probe(client, NULL, &status), 0);
+    ck_assert_uint_eq(status.proven, NODES - 1);
+    const int results[] = {entries[0].acquire.result, entries[0].extend.result,
+                           entries[0].release.result};
+    ck_assert_int_eq(results[_i], REDLOCK_PROOF_FAILED);
+}
+
 /* The longest name of a lock has room for a shorter prefix and a UUID. */
 TEST(query, probe_whose_lock_has_too_long_name_is_refused)
 {
@@ -192,4 +213,5 @@ TEST(query, probe_writes_no_further_than_older_entries)
         ck_assert_uint_eq(room[NODES * SIZE + i], 0xa5);
 }
 
+CASE(probe, .set_up = begin, .tear_down = end, .timeout_s = 60)
 CASE(query, .set_up = begin, .tear_down = end, .timeout_s = 60)
