@@ -173,7 +173,7 @@ static void on_refused(struct rl_acquire *acquire, int64_t now_ns)
     /* If the owner holds the lock already, the try stays outside the queue: waiters in it may
      * wait for that owner. */
     if (!acquire->waiter.queue && acquire->loss == REDLOCK_EHELD &&
-        !rl_leases_owner_holds(client, &acquire->target, now_ns)) {
+        !rl_leases_owner_holds(&client->leases, &acquire->target, now_ns)) {
         int result = rl_acquire_enqueue(acquire, now_ns);
         if (result) {
             give_up(acquire, result);
@@ -305,7 +305,7 @@ void rl_acquire_init(struct rl_acquire *acquire, redlock *client,
     if (options->owner)
         memcpy(acquire->owner, options->owner, owner_len + 1);
     else if (rl_kind_owned(target->kind))
-        owner_len = rl_owner_text(client, acquire->owner);
+        owner_len = rl_owner_text(&client->identity, acquire->owner);
     acquire->target = *target;
     acquire->target.owner = acquire->owner;
     acquire->target.owner_len = owner_len;
@@ -323,7 +323,7 @@ void rl_acquire_init(struct rl_acquire *acquire, redlock *client,
     acquire->try_once = options->wait_ms == 0;
     acquire->loss = REDLOCK_ENOQUORUM;
     rl_pause_init(&acquire->pause);
-    rl_report_open(&acquire->call.report, client, options->report);
+    rl_report_open(&acquire->call.report, &client->nodes, options->report);
 }
 
 void rl_acquire_start(struct rl_acquire *acquire, int64_t now_ns)

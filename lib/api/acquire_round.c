@@ -168,7 +168,7 @@ static int refused_for_good(const struct rl_acquire *acquire, const struct rl_ro
         return REDLOCK_EWRONGTYPE;
     if (acquire->upgrades > 0 &&
         (acquire->upgrades + failed > spare ||
-         rl_leases_owner_reads(acquire->call.client, &acquire->target, now_ns)))
+         rl_leases_owner_reads(&acquire->call.client->leases, &acquire->target, now_ns)))
         return REDLOCK_EUPGRADE;
     return 0;
 }
@@ -241,7 +241,8 @@ int rl_acquire_outcome(const struct rl_acquire *acquire, int64_t now_ns)
     int tells = acquire->refused;
     if (!tells && acquire->last.n > 0)
         tells = rl_round_tells(&acquire->last, unknown_in_last(acquire, now_ns));
-    bool held_here = !tells && rl_leases_exclude(acquire->call.client, &acquire->target, now_ns);
+    bool held_here =
+        !tells && rl_leases_exclude(&acquire->call.client->leases, &acquire->target, now_ns);
     return rl_outcome(tells, held_here, &acquire->found, queue ? &queue->found : &none,
                       acquire->began_ns);
 }

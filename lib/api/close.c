@@ -21,23 +21,23 @@ static void forget_calls(redlock *client)
 {
     RL_EACH_FREED (struct rl_call, call, &client->calls.all, entry) {
         if (call->async)
-            rl_call_free(client, call);
+            rl_call_free(&client->calls, call);
     }
-    rl_calls_free(client);
+    rl_calls_free(&client->calls);
 }
 
 void rl_client_destroy(redlock *client, bool in_child)
 {
     assert(in_child || (!client->loop.leader && !client->background.running));
     assert(in_child || !client->calls.all.first);
-    rl_cork_done(client);
+    rl_cork_done(&client->cork);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_done(&client->nodes.all[i], in_child);
     rl_subs_done(&client->subs, in_child);
     free(client->nodes.all);
     free(client->requests.bytes);
     forget_calls(client);
-    rl_leases_free(client);
+    rl_leases_free(&client->leases);
     rl_wait_queues_free(&client->wait_queues);
     rl_channels_free(&client->subs.channels);
     rl_timers_free(&client->loop.timers);
@@ -49,7 +49,7 @@ void rl_client_destroy(redlock *client, bool in_child)
         close(client->loop.wake_fd);
     rl_config_free(&client->config);
     rl_wipe(client->leases.random, sizeof(client->leases.random));
-    rl_background_done(client);
+    rl_background_done(&client->background);
     rl_fork_check_done(&client->identity.fork_check);
     rl_parking_done(&client->loop.parking);
     if (!in_child) {
@@ -80,7 +80,7 @@ static void release_all(redlock *client, int64_t now_ns)
  * likewise. */
 static void end_calls(redlock *client)
 {
-    assert(!rl_in_callback(client));
+    assert(!rl_in_callback(&client->callbacks));
     client->calls.closing = true;
     atomic_store(&client->calls.canceled, true);
     rl_background_stop(client);
@@ -91,11 +91,11 @@ static void end_calls(redlock *client)
             if (!call->done)
                 rl_call_abort(call, now_ns);
         }
-        rl_loop_wake(client);
+        rl_loop_wake(&client->loop.parking);
         while (client->callbacks.calling) /* by another thread's redlock_process() */
             pthread_cond_wait(&client->callbacks.called, &client->mutex);
         rl_callbacks_run(client);
-        rl_loop_wake(client);
+        rl_loop_wake(&client->loop.parking);
         if (client->calls.callers > 0)
             pthread_cond_wait(&client->calls.idle, &client->mutex);
     }
@@ -125,7 +125,7 @@ void redlock_close(redlock *client)
     }
     if (rl_client_enter(client, &cancel_state) != REDLOCK_OK)
         return; /* called from the log callback */
-    if (rl_in_callback(client)) {
+    if (rl_in_callback(&client->callbacks)) {
         rl_client_log(client, REDLOCK_LOG_ERROR,
                       "redlock_close() inside a callback is not possible: nothing is closed");
         rl_client_leave(client, cancel_state);

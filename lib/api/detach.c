@@ -203,7 +203,7 @@ static int attach(redlock *client, const struct rl_handle *handle, redlock_lock 
         return REDLOCK_EHANDLE;
     if (!is_timed(client, handle, rl_clock_kernel_ns(now_ns, epoch)))
         return no_handle(client, NOT_TIMED);
-    if (handle->ttl_ms > rl_client_max_ttl_ms(client, target.kind))
+    if (handle->ttl_ms > rl_client_max_ttl_ms(&client->config, target.kind))
         return no_handle(client, TOO_LONG);
     if (!may_be_held(client, &target))
         return REDLOCK_EINVAL;

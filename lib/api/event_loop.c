@@ -45,7 +45,7 @@ int redlock_fd(redlock *client)
     if (result)
         return result;
     if (client->background.outer_fd < 0) {
-        result = rl_in_callback(client) ? REDLOCK_EDEADLK : make_outer(client);
+        result = rl_in_callback(&client->callbacks) ? REDLOCK_EDEADLK : make_outer(client);
         client->background.loop_thread = pthread_self();
     }
     if (result == 0)
@@ -82,7 +82,7 @@ int redlock_process(redlock *client)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    if (rl_in_callback(client)) {
+    if (rl_in_callback(&client->callbacks)) {
         result = REDLOCK_EDEADLK;
     } else {
         struct rl_background *self = &client->background;

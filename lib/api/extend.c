@@ -211,7 +211,7 @@ static int extend_prepare(struct extend *extend, struct redlock_lock *lock, int6
         return result;
     if (lease->hold.phase != RL_HOLD_HELD)
         return REDLOCK_EEXPIRED;
-    rl_report_open(&extend->call.report, client, report);
+    rl_report_open(&extend->call.report, &client->nodes, report);
     extend->lock = lock;
     extend->ttl_ns = ttl_ms ? ttl_ms * RL_NS_PER_MS : lease->hold.ttl_ns;
     extend->call.connect_until_ns = now_ns + client->node_settings.connect_timeout_ns;
@@ -255,13 +255,14 @@ static int extend_async(redlock_lock *lock, int64_t ttl_ms, redlock_report *repo
     redlock *client = lock->client;
     int result = rl_background_require(client);
     struct extend *extend =
-        result ? NULL : rl_call_new(client, sizeof(*extend), sizeof(*extend), done, context);
+        result ? NULL
+               : rl_call_new(&client->calls, sizeof(*extend), sizeof(*extend), done, context);
     if (!extend)
         return result ? result : REDLOCK_ENOMEM;
     int64_t now_ns = rl_client_now_ns(client);
     result = extend_prepare(extend, lock, ttl_ms, report, now_ns);
     if (result)
-        rl_call_free(client, extend);
+        rl_call_free(&client->calls, extend);
     else
         extend_step(&extend->call, now_ns);
     return result;

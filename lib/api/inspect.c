@@ -99,7 +99,7 @@ int redlock_inspect_n(redlock *client, const void *name, size_t name_len, const 
     if (!fits(ret_info, wrong, sizeof(wrong)) || (owner && !rl_owner_allowed(owner, &why)))
         return rl_client_refuse(client, why);
     if (!owner) {
-        rl_owner_text(client, thread);
+        rl_owner_text(&client->identity, thread);
         owner = thread;
     }
     struct inspection *all = calloc(1, sizeof(*all));

@@ -23,7 +23,7 @@ int redlock_last_error(redlock *client, redlock_error *ret_error)
     int result = rl_client_enter(client, &cancel_state);
     if (result)
         return result;
-    snprintf(whole.text, sizeof(whole.text), "%s", rl_log_last_error(client));
+    snprintf(whole.text, sizeof(whole.text), "%s", rl_log_last_error(&client->log));
     rl_client_leave(client, cancel_state);
     whole.code = whole.text[0] ? REDLOCK_EINVAL : REDLOCK_OK;
     rl_struct_give(&shape, &whole, ret_error);

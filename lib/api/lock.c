@@ -34,7 +34,7 @@ void rl_lock_recycle(struct redlock_lock *lock)
     assert(!lock->lease || lock->lease->lock != lock); /* the lease has let go of it */
     rl_shown_end(&lock->shown);
     lock->lease = NULL;
-    rl_callback_remove(client, &lock->lost);
+    rl_callback_remove(&client->callbacks, &lock->lost);
     lock->on_lost = NULL;
     atomic_store(&lock->lazy, false);
     atomic_store(&lock->fencing_token, 0);

@@ -226,7 +226,7 @@ int rl_query(redlock *client, const struct rl_question *question, redlock_report
         lease->endless = question->endless;
         query.began_ns = now_ns;
         query.call.connect_until_ns = now_ns + client->node_settings.connect_timeout_ns;
-        rl_report_open(&query.call.report, client, report);
+        rl_report_open(&query.call.report, &client->nodes, report);
         query_step(&query.call, now_ns);
         result = rl_call_wait(&query.call, now_ns, NULL);
         lease->call = NULL;

@@ -55,7 +55,7 @@ static struct rl_lease *take_lease(struct redlock_lock *lock, int64_t now_ns, bo
     struct rl_lease *lease = lock->lease;
     if (!lease)
         return NULL;
-    rl_callback_remove(lock->client, &lock->lost);
+    rl_callback_remove(&lock->client->callbacks, &lock->lost);
     rl_shown_end(&lock->shown);
     lock->lease = NULL;
     lease->lock = NULL;
@@ -115,7 +115,8 @@ static int release_and_wait(redlock *client, struct rl_lease *lease, int64_t now
 
 static struct rl_call *release_call_new(redlock *client, redlock_done_fn *done, void *context)
 {
-    struct rl_call *call = rl_call_new(client, sizeof(*call), sizeof(*call), done, context);
+    struct rl_call *call =
+        rl_call_new(&client->calls, sizeof(*call), sizeof(*call), done, context);
     if (!call)
         return NULL;
     call->step = release_step;
@@ -135,7 +136,7 @@ static int release_async(redlock *client, struct rl_lease *lease, bool over, int
         result = call && rl_call_begin(call, client) == 0 ? 0 : REDLOCK_ENOMEM;
     }
     if (result) {
-        rl_call_free(client, call);
+        rl_call_free(&client->calls, call);
         call = NULL;
     }
     if (!keep_if_held(lease, over, now_ns)) {

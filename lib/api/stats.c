@@ -22,7 +22,7 @@ int redlock_get_stats(redlock *client, redlock_stats *ret_stats)
         return result;
     redlock_stats stats = client->stats;
     stats.waiting = client->wait_queues.waiting;
-    stats.pending_releases = rl_leases_unsettled(client, rl_client_now_ns(client));
+    stats.pending_releases = rl_leases_unsettled(&client->leases, rl_client_now_ns(client));
     stats.held = 0;
     RL_EACH (const struct redlock_lock, lock, &client->locks.all, all)
         stats.held += lock->lease != NULL;

@@ -251,13 +251,13 @@ static int make_async(redlock *client, const struct rl_names_arg *names_arg,
     if (result)
         return result;
     struct rl_acquire *acquire =
-        rl_call_new(client, sizeof(*acquire) + target.name_len,
+        rl_call_new(&client->calls, sizeof(*acquire) + target.name_len,
                     offsetof(struct rl_acquire, refusals.held_ns), done, context);
     if (!acquire)
         return REDLOCK_ENOMEM;
     result = begin_call(acquire, client, &target, &options);
     if (result) {
-        rl_call_free(client, acquire);
+        rl_call_free(&client->calls, acquire);
         return result;
     }
     memcpy(acquire + 1, target.name, target.name_len);

@@ -14,7 +14,7 @@ static const char *less_delay(const redlock *client)
 int rl_ttl_check(redlock *client, const struct rl_kind *kind, int64_t ttl_ms)
 {
     const struct rl_config *config = &client->config;
-    int64_t max_ms = rl_client_max_ttl_ms(client, kind);
+    int64_t max_ms = rl_client_max_ttl_ms(&client->config, kind);
     if (ttl_ms >= RL_TTL_MIN_MS && ttl_ms <= max_ms &&
         rl_validity_possible(ttl_ms * RL_NS_PER_MS, config->drift_factor))
         return 0;
@@ -31,7 +31,8 @@ int rl_ttl_check(redlock *client, const struct rl_kind *kind, int64_t ttl_ms)
 
 static int64_t at_least_max_ms(const redlock *client, const struct rl_kind *kind)
 {
-    return rl_keep_max_ms(rl_client_max_ttl_ms(client, kind), client->config.drift_factor);
+    return rl_keep_max_ms(rl_client_max_ttl_ms(&client->config, kind),
+                          client->config.drift_factor);
 }
 
 int64_t rl_at_least_max_ms(const redlock *client, int kind)
@@ -44,15 +45,15 @@ int rl_at_least_check(redlock *client, const struct rl_kind *kind, int64_t at_le
     int64_t max_ms = at_least_max_ms(client, kind);
     if (at_least_ms >= 0 && at_least_ms <= max_ms)
         return 0;
-    rl_client_log(client, REDLOCK_LOG_ERROR,
-                  "at_least of %lld ms is not possible: it must be 0 (no longer than it is held) "
-                  "or more, and at most %lld ms, for which one lease of %lld ms (the longest: "
-                  "%s%s) keeps others out by any clocks",
-                  (long long)at_least_ms, (long long)max_ms,
-                  (long long)rl_client_max_ttl_ms(client, kind),
-                  kind->max_ttl_ms && kind->max_ttl_ms < client->config.max_ttl_ms
-                      ? "this kind's"
-                      : "max-ttl",
-                  less_delay(client));
+    rl_client_log(
+        client, REDLOCK_LOG_ERROR,
+        "at_least of %lld ms is not possible: it must be 0 (no longer than it is held) "
+        "or more, and at most %lld ms, for which one lease of %lld ms (the longest: "
+        "%s%s) keeps others out by any clocks",
+        (long long)at_least_ms, (long long)max_ms,
+        (long long)rl_client_max_ttl_ms(&client->config, kind),
+        kind->max_ttl_ms && kind->max_ttl_ms < client->config.max_ttl_ms ? "this kind's"
+                                                                         : "max-ttl",
+        less_delay(client));
     return REDLOCK_EINVAL;
 }

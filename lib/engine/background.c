@@ -58,17 +58,17 @@ static bool outlives(redlock *client)
 
 /* True while an UNSUBSCRIBE is not confirmed. That alone is no reason to start the thread. But
  * one that runs must keep reading, or messages pile up in the socket. */
-static bool leaves_channels(const redlock *client)
+static bool leaves_channels(const struct rl_subs *subs)
 {
-    assert(client->subs.channels.count >= client->subs.channels.used);
-    return client->subs.channels.count > client->subs.channels.used;
+    assert(subs->channels.count >= subs->channels.used);
+    return subs->channels.count > subs->channels.used;
 }
 
 static void flush(redlock *client)
 {
     if (rl_loop_unflushed(client))
         rl_loop_flush_unless_led(client, rl_client_now_ns(client));
-    rl_loop_wake(client);
+    rl_loop_wake(&client->loop.parking);
 }
 
 /* Run the callbacks, and send the requests that they begin together. What is queued before does
@@ -84,7 +84,7 @@ static void run_callbacks(redlock *client)
 
 void rl_background_turn(redlock *client, bool late)
 {
-    assert(!rl_in_callback(client));
+    assert(!rl_in_callback(&client->callbacks));
     client->background.sent = false;
     rl_loop_poll(client, late);
     run_callbacks(client);
@@ -108,7 +108,7 @@ static void rest(redlock *client)
     if (client->callbacks.queue.first && !client->callbacks.calling)
         return;
     self->sleeps_until_ns = rl_loop_next_due_ns(client);
-    if (!just && !always && !outlives(client) && !leaves_channels(client)) {
+    if (!just && !always && !outlives(client) && !leaves_channels(&client->subs)) {
         self->sleeps_until_ns = INT64_MAX;
         hands_off = true;
     } else if (client->loop.leader) { /* the leader runs what is due */
@@ -266,7 +266,7 @@ void rl_background_after_call(redlock *client)
 bool rl_background_defers(redlock *client)
 {
     struct rl_background *background = &client->background;
-    if (!background->user_driven || client->loop.leader || rl_in_callback(client) ||
+    if (!background->user_driven || client->loop.leader || rl_in_callback(&client->callbacks) ||
         !pthread_equal(background->loop_thread, pthread_self()) || !rl_loop_unflushed(client))
         return false;
     bool first = !background->sent;
@@ -279,12 +279,12 @@ bool rl_background_defers(redlock *client)
     return true;
 }
 
-void rl_background_done(redlock *client)
+void rl_background_done(struct rl_background *background)
 {
-    if (client->background.kick_fd >= 0)
-        close(client->background.kick_fd);
-    if (client->background.alarm_fd >= 0)
-        close(client->background.alarm_fd);
-    if (client->background.outer_fd >= 0)
-        close(client->background.outer_fd);
+    if (background->kick_fd >= 0)
+        close(background->kick_fd);
+    if (background->alarm_fd >= 0)
+        close(background->alarm_fd);
+    if (background->outer_fd >= 0)
+        close(background->outer_fd);
 }

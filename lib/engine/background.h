@@ -6,6 +6,8 @@
 #include <redlock.h>
 #include <stdbool.h>
 
+struct rl_background;
+
 /* Work will outlive this call: start the thread that does it. 0 or REDLOCK_ESYSTEM. */
 int rl_background_require(redlock *client);
 /* Poll, run timers and callbacks. `late`: events may have waited for a while. */
@@ -16,6 +18,6 @@ bool rl_background_defers(redlock *client); /* does an asynchronous try wait for
 /* End the background thread, and wait for that: while closing, or where the user's loop takes
  * over. */
 void rl_background_stop(redlock *client);
-void rl_background_done(redlock *client); /* close the descriptors */
+void rl_background_done(struct rl_background *background); /* close the descriptors */
 
 #endif

@@ -16,9 +16,8 @@ const char *redlock_version(void)
 }
 
 /* R7: The TTL and the lock-delay together live for max-ttl at most. */
-int64_t rl_client_max_ttl_ms(const redlock *client, const struct rl_kind *kind)
+int64_t rl_client_max_ttl_ms(const struct rl_config *config, const struct rl_kind *kind)
 {
-    const struct rl_config *config = &client->config;
     int64_t max_ms = config->max_ttl_ms;
     assert(kind && config->lock_delay_ms >= 0 && config->lock_delay_ms < max_ms);
     if (kind->max_ttl_ms && kind->max_ttl_ms < max_ms)
@@ -55,7 +54,8 @@ static void leave_call(redlock *client, int cancel_state, bool sends)
 {
     assert(!client->cork.on || client->cork.ready); /* else nobody would pull the cork */
     /* Send the requests of several callbacks together, once the last one has returned. */
-    if (sends && rl_loop_unflushed(client) && !rl_in_callback(client) && !client->cork.on)
+    if (sends && rl_loop_unflushed(client) && !rl_in_callback(&client->callbacks) &&
+        !client->cork.on)
         rl_loop_flush_unless_led(client, rl_client_now_ns(client));
     rl_loop_interrupt_if_earlier(client);
     rl_background_after_call(client);
@@ -91,7 +91,7 @@ int rl_client_enter_blocking(redlock *client, int *ret_cancel_state)
     if (result)
         return result;
     const struct rl_background *background = &client->background;
-    if (rl_in_callback(client) ||
+    if (rl_in_callback(&client->callbacks) ||
         (background->user_driven && pthread_equal(background->loop_thread, pthread_self())))
         result = REDLOCK_EDEADLK;
     else if (client->calls.closing)

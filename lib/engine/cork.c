@@ -88,25 +88,25 @@ static void install_exit_handlers(void)
                                pthread_atfork(before_fork, in_parent, in_child) == 0);
 }
 
-static void enroll(redlock *client)
+static void enroll(struct rl_cork *cork)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    assert(client->cork.ready); /* so a client is enrolled once */
+    assert(cork->ready); /* so a client is enrolled once */
     pthread_once(&once, install_exit_handlers);
     if (!atomic_load(&at_exit))
         return;
     pthread_mutex_lock(&registry);
-    rl_list_append(&registered, &client->cork.entry);
+    rl_list_append(&registered, &cork->entry);
     pthread_mutex_unlock(&registry);
 }
 
-void rl_cork_done(redlock *client)
+void rl_cork_done(struct rl_cork *cork)
 {
     if (!atomic_load(&at_exit))
         return;
     pthread_mutex_lock(&registry);
-    if (rl_list_has(&registered, &client->cork.entry))
-        rl_list_remove(&registered, &client->cork.entry);
+    if (rl_list_has(&registered, &cork->entry))
+        rl_list_remove(&registered, &cork->entry);
     pthread_mutex_unlock(&registry);
 }
 
@@ -130,7 +130,7 @@ int rl_cork_require(redlock *client)
         return REDLOCK_ENOMEM;
     client->cork.timer.fire = fire;
     client->cork.ready = true;
-    enroll(client);
+    enroll(&client->cork);
     return 0;
 }
 
@@ -139,7 +139,7 @@ void rl_cork(redlock *client, int64_t now_ns)
     /* A leader sends queued requests at the end of its turn, and so does the thread that runs
      * callbacks. */
     if (!client->cork.ready || client->calls.closing || client->loop.leader ||
-        client->background.deferred || rl_in_callback(client))
+        client->background.deferred || rl_in_callback(&client->callbacks))
         return;
     client->cork.on = true;
     assert(client->background.user_driven ||

@@ -6,6 +6,8 @@
 #include <redlock.h>
 #include <stdint.h>
 
+struct rl_cork;
+
 /* Releases will be lazy: have what that needs. 0, REDLOCK_ESYSTEM or REDLOCK_ENOMEM. There must
  * be an event loop, or a background thread must be allowed. */
 int rl_cork_require(redlock *client);
@@ -13,6 +15,6 @@ int rl_cork_require(redlock *client);
 void rl_cork(redlock *client, int64_t now_ns);
 /* They are held back no longer: the next flush sends them. */
 void rl_cork_pull(redlock *client);
-void rl_cork_done(redlock *client); /* the client is going to be freed */
+void rl_cork_done(struct rl_cork *cork); /* the client is going to be freed */
 
 #endif

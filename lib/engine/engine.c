@@ -200,11 +200,11 @@ static void absent(redlock *client, int64_t absent_ns)
 
 /* Cancels the calls in progress. A try checks itself that none begins after
  * redlock_shutdown(). */
-static void cancel_all(redlock *client, int64_t now_ns)
+static void cancel_all(struct rl_calls *calls, int64_t now_ns)
 {
-    assert(!client->calls.cancel_seen); /* a shutdown is for good, and is seen once */
-    client->calls.cancel_seen = true;
-    RL_EACH (struct rl_call, call, &client->calls.all, entry) {
+    assert(!calls->cancel_seen); /* a shutdown is for good, and is seen once */
+    calls->cancel_seen = true;
+    RL_EACH (struct rl_call, call, &calls->all, entry) {
         if (!call->done && call->cancel)
             call->cancel(call, now_ns);
     }
@@ -235,7 +235,7 @@ void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
     log_epoch(client, epoch - client->loop.seen_epoch);
     client->identity.texts_since_ns = rl_clock_kernel_ns(now_ns, client->loop.seen_epoch);
     client->loop.seen_epoch = epoch;
-    rl_renewals_clock_went_back(client, now_ns);
+    rl_renewals_clock_went_back(&client->leases, &client->loop.timers, now_ns);
 }
 
 static void tick(redlock *client, int64_t now_ns)
@@ -253,14 +253,14 @@ static void tick(redlock *client, int64_t now_ns)
     if (now_ns >= client->leases.release_retry_ns)
         rl_leases_retry_releases(client, now_ns);
     if (atomic_load(&client->calls.canceled) && !client->calls.cancel_seen)
-        cancel_all(client, now_ns);
+        cancel_all(&client->calls, now_ns);
     if (rl_fill_in_busy(&client->voters.fill_in))
         rl_fill_in_tick(client, now_ns); /* before calls begin rounds that ask all masters */
     rl_timers_run(&client->loop.timers, now_ns);
-    rl_renewals_go_on(client, now_ns);
+    rl_renewals_go_on(&client->leases, &client->voters, now_ns);
     rl_tallies_tell(client, false, now_ns);
     if (client->calls.backlog.first)
-        rl_backlog_resume(client, now_ns);
+        rl_backlog_resume(&client->calls, now_ns);
 }
 
 static int64_t due_ns(redlock *client)
@@ -268,12 +268,12 @@ static int64_t due_ns(redlock *client)
     client->node_settings.watched = client->leases.open.first != NULL;
     int64_t due =
         rl_earlier_ns(rl_timers_due_ns(&client->loop.timers), rl_subs_due_ns(&client->subs));
-    due = rl_earlier_ns(due, rl_renewals_due_ns(client));
+    due = rl_earlier_ns(due, rl_renewals_due_ns(&client->leases));
     due = rl_earlier_ns(due, client->leases.release_retry_ns);
     due = rl_earlier_ns(due, client->duplicates.again_ns);
     due = rl_earlier_ns(due, client->voters.fill_in.due_ns);
     due = rl_earlier_ns(due, client->certifying.now.again_ns);
-    due = rl_earlier_ns(due, rl_tallies_due_ns(client));
+    due = rl_earlier_ns(due, rl_tallies_due_ns(&client->tallies));
     for (unsigned i = 0; i < client->nodes.n; i++)
         due = rl_earlier_ns(due, rl_node_due_ns(&client->nodes.all[i]));
     return due;

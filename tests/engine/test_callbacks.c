@@ -46,8 +46,8 @@ TEST(list, one_that_is_dropped_takes_no_other_along, .rows = NOTICES - 1)
 {
     for (int i = 0; i < NOTICES - 1; i++)
         post(i);
-    rl_callback_remove(&client, &callbacks[_i]);
-    rl_callback_remove(&client, &callbacks[_i]); /* no more than once */
+    rl_callback_remove(&client.callbacks, &callbacks[_i]);
+    rl_callback_remove(&client.callbacks, &callbacks[_i]); /* no more than once */
     post(NOTICES - 1);
     rl_callbacks_run(&client);
     ck_assert_int_eq(told_count, NOTICES - 1);
@@ -58,7 +58,7 @@ TEST(list, one_that_is_dropped_takes_no_other_along, .rows = NOTICES - 1)
 TEST(list, only_element_may_be_dropped)
 {
     post(0);
-    rl_callback_remove(&client, &callbacks[0]);
+    rl_callback_remove(&client.callbacks, &callbacks[0]);
     post(1);
     rl_callbacks_run(&client);
     ck_assert_int_eq(told_count, 1);
@@ -84,7 +84,7 @@ TEST(list, thread_that_sleeps_is_woken)
     post(0);
     ck_assert(client.background.kicked);
     rl_kick_drain(&client.background);
-    rl_background_done(&client);
+    rl_background_done(&client.background);
 }
 
 CASE(list, .set_up = set_up)

@@ -32,7 +32,7 @@ TEST(alarm, is_quiet_when_it_was_heard)
         ck_assert(!is_awake(0));
         ck_assert_int_eq(background->alarm_ns, INT64_MAX);
     }
-    rl_background_done(&client);
+    rl_background_done(&client.background);
 }
 
 CASE(alarm)

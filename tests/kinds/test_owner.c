@@ -31,7 +31,7 @@ struct told {
 static void *tell(void *argument)
 {
     struct told *told = argument;
-    rl_owner_text(told->client, told->text);
+    rl_owner_text(&told->client->identity, told->text);
     return NULL;
 }
 
@@ -55,9 +55,9 @@ TEST(owner, thread_stays_same_owner_and_clients_differ)
 {
     char first[RL_OWNER_MAX + 1], again[RL_OWNER_MAX + 1], other[RL_OWNER_MAX + 1];
     redlock *one = open_nowhere(), *two = open_nowhere();
-    ck_assert_uint_eq(rl_owner_text(one, first), strlen(first));
-    rl_owner_text(one, again);
-    rl_owner_text(two, other);
+    ck_assert_uint_eq(rl_owner_text(&one->identity, first), strlen(first));
+    rl_owner_text(&one->identity, again);
+    rl_owner_text(&two->identity, other);
     ck_assert_str_eq(first, again);
     ck_assert_str_ne(first, other);
     redlock_close(one);
@@ -69,7 +69,7 @@ TEST(owner, form_is_redissons)
 {
     char text[RL_OWNER_MAX + 1];
     redlock *client = open_nowhere();
-    size_t len = rl_owner_text(client, text);
+    size_t len = rl_owner_text(&client->identity, text);
     ck_assert_uint_gt(len, 37);
     ck_assert_uint_eq(strspn(text, "0123456789abcdef-"), 36);
     ck_assert_int_eq(text[36], ':');

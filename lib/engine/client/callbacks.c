@@ -13,9 +13,9 @@ void rl_callback_enqueue(redlock *client, struct rl_callback *callback)
     rl_kick(&client->background);
 }
 
-void rl_callback_remove(redlock *client, struct rl_callback *callback)
+void rl_callback_remove(struct rl_callbacks *callbacks, struct rl_callback *callback)
 {
-    struct rl_list *queue = &client->callbacks.queue;
+    struct rl_list *queue = &callbacks->queue;
     if (rl_list_has(queue, &callback->entry))
         rl_list_remove(queue, &callback->entry);
 }
@@ -23,7 +23,7 @@ void rl_callback_remove(redlock *client, struct rl_callback *callback)
 void rl_callbacks_run(redlock *client)
 {
     struct rl_callbacks *callbacks = &client->callbacks;
-    assert(!rl_in_callback(client));
+    assert(!rl_in_callback(&client->callbacks));
     while (callbacks->queue.first && !callbacks->calling) {
         struct rl_callback *callback =
             RL_ITEM(rl_list_pop(&callbacks->queue), struct rl_callback, entry);
@@ -51,14 +51,14 @@ void rl_callback_exit(redlock *client)
     pthread_cond_broadcast(&client->callbacks.called);
 }
 
-bool rl_in_callback(const redlock *client)
+bool rl_in_callback(const struct rl_callbacks *callbacks)
 {
-    return client->callbacks.calling && pthread_equal(client->callbacks.caller, pthread_self());
+    return callbacks->calling && pthread_equal(callbacks->caller, pthread_self());
 }
 
 void rl_callback_wait(redlock *client, const void *about)
 {
     assert(about); /* NULL is what all other callbacks are about */
-    while (client->callbacks.about == about && !rl_in_callback(client))
+    while (client->callbacks.about == about && !rl_in_callback(&client->callbacks))
         pthread_cond_wait(&client->callbacks.called, &client->mutex);
 }

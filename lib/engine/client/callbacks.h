@@ -27,7 +27,7 @@ struct rl_callbacks {
 void rl_callback_enqueue(redlock *client, struct rl_callback *callback);
 
 /* Take it out of the queue, if it is there. */
-void rl_callback_remove(redlock *client, struct rl_callback *callback);
+void rl_callback_remove(struct rl_callbacks *callbacks, struct rl_callback *callback);
 
 /* Run all that are queued, unless another thread does so now. */
 void rl_callbacks_run(redlock *client);
@@ -37,7 +37,7 @@ void rl_callback_enter(redlock *client, const void *about);
 void rl_callback_exit(redlock *client);
 
 /* Is this thread inside a callback of this client? */
-bool rl_in_callback(const redlock *client);
+bool rl_in_callback(const struct rl_callbacks *callbacks);
 
 /* Wait until no callback about this lock runs, unless this thread is inside it. */
 void rl_callback_wait(redlock *client, const void *about);

@@ -207,7 +207,7 @@ struct redlock {
 };
 
 /* The longest TTL of a lock of this kind: its keys live for the lock-delay as well. */
-int64_t rl_client_max_ttl_ms(const redlock *client, const struct rl_kind *kind);
+int64_t rl_client_max_ttl_ms(const struct rl_config *config, const struct rl_kind *kind);
 
 /* The client's time. All parts of a client must use this clock. */
 static inline int64_t rl_client_now_ns(redlock *client)

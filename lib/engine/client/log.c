@@ -11,9 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *rl_log_last_error(const redlock *client)
+const char *rl_log_last_error(const struct rl_log *log)
 {
-    const struct rl_log *log = &client->log;
     for (unsigned i = 1; i <= RL_ERRORS_KEPT; i++) { /* the latest first */
         const struct rl_log_error *error =
             &log->error[(log->next_error + RL_ERRORS_KEPT - i) % RL_ERRORS_KEPT];

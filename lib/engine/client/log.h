@@ -21,7 +21,7 @@ struct rl_log {
 };
 
 /* The last error of this thread; empty: there was none, or others have had many since. */
-const char *rl_log_last_error(const redlock *client);
+const char *rl_log_last_error(const struct rl_log *log);
 
 /* One line of it. */
 void rl_client_log(void *client, int level, const char *format, ...)

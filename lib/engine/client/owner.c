@@ -19,10 +19,10 @@ static uint64_t thread_number(void)
     return number;
 }
 
-size_t rl_owner_text(const redlock *client, char ret_text[RL_OWNER_MAX + 1])
+size_t rl_owner_text(const struct rl_client_identity *identity, char ret_text[RL_OWNER_MAX + 1])
 {
-    int len = snprintf(ret_text, RL_OWNER_MAX + 1, "%s:%" PRIu64, client->identity.uuid,
-                       thread_number());
+    int len =
+        snprintf(ret_text, RL_OWNER_MAX + 1, "%s:%" PRIu64, identity->uuid, thread_number());
     assert(len > RL_UUID_LEN && len <= RL_OWNER_MAX);
     return (size_t)len;
 }

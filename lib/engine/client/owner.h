@@ -6,7 +6,8 @@
 #include "engine/client/client.h"
 
 /* "<client's uuid>:<thread's number>", with a NUL; returns the length. */
-size_t rl_owner_text(const redlock *client, char ret_text[RL_OWNER_MAX + 1]);
+size_t rl_owner_text(const struct rl_client_identity *identity,
+                     char ret_text[RL_OWNER_MAX + 1]);
 
 /* May an owner have this name? If not, *ret_why is a sentence that says what would be right. */
 bool rl_owner_allowed(const char *owner, const char **ret_why);

@@ -45,9 +45,9 @@ static void tell(redlock *client, enum rl_told what, int64_t now_ns)
     tally->turn++;
 }
 
-bool rl_tally_count(redlock *client, enum rl_told what, int64_t now_ns)
+bool rl_tally_count(struct rl_tallies *tallies, enum rl_told what, int64_t now_ns)
 {
-    struct rl_tally *tally = &client->tallies.of[what];
+    struct rl_tally *tally = &tallies->of[what];
     assert(what < RL_TOLD && now_ns > 0);
     return tally->count++ == 0;
 }
@@ -72,11 +72,11 @@ void rl_tallies_tell(redlock *client, bool all, int64_t now_ns)
     }
 }
 
-int64_t rl_tallies_due_ns(const redlock *client)
+int64_t rl_tallies_due_ns(const struct rl_tallies *tallies)
 {
     int64_t due_ns = INT64_MAX;
     for (enum rl_told what = 0; what < RL_TOLD; what++) {
-        const struct rl_tally *tally = &client->tallies.of[what];
+        const struct rl_tally *tally = &tallies->of[what];
         if (tally->count > 0)
             due_ns = rl_earlier_ns(due_ns, tally->again_ns);
     }

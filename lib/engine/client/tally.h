@@ -29,13 +29,13 @@ struct rl_tallies {
 };
 
 /* A lock has met with that. True: the caller must give its text, by rl_tally_text(). */
-bool rl_tally_count(redlock *client, enum rl_told what, int64_t now_ns);
+bool rl_tally_count(struct rl_tallies *tallies, enum rl_told what, int64_t now_ns);
 void rl_tally_text(redlock *client, enum rl_told what, const struct rl_target *target,
                    const char *text, int64_t now_ns);
 
 /* Tell what is due by now, or with `all` what is left. */
 void rl_tallies_tell(redlock *client, bool all, int64_t now_ns);
-int64_t rl_tallies_due_ns(const redlock *client);
+int64_t rl_tallies_due_ns(const struct rl_tallies *tallies);
 
 /* The names of a lock, for a text: "'a'", "'a' and 2 others". */
 void rl_target_text(const struct rl_target *target, char *ret_text, size_t size);

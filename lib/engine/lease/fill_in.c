@@ -31,41 +31,41 @@ void rl_fill_in_pass_over(const struct rl_lease *lease)
 }
 
 /* R8: Only nodes that vote now. */
-void rl_fill_in_begin(redlock *client, int64_t now_ns)
+void rl_fill_in_begin(struct rl_voters *voters, struct rl_leases *leases, int64_t now_ns)
 {
-    struct rl_fill_in *fill_in = &client->voters.fill_in;
-    uint64_t nodes = fill_in->away ? fill_in->away & rl_voters_to_ask(&client->voters, now_ns) : 0;
+    struct rl_fill_in *fill_in = &voters->fill_in;
+    uint64_t nodes = fill_in->away ? fill_in->away & rl_voters_to_ask(voters, now_ns) : 0;
     if (!nodes)
         return;
     for (uint64_t rest = nodes; rest; rest &= rest - 1) {
-        struct rl_node *node = client->voters.node[rl_first(rest)];
+        struct rl_node *node = voters->node[rl_first(rest)];
         if (node->forgot)
             fill_in->forgot |= rl_bit(node->index);
         node->forgot = false;
     }
     fill_in->away &= ~nodes;
     fill_in->back |= nodes;
-    fill_in->next = RL_FIRST(&client->leases.open, struct rl_lease, entry);
+    fill_in->next = RL_FIRST(&leases->open, struct rl_lease, entry);
     fill_in->due_ns = now_ns;
 }
 
 /* Nodes that do not vote any more are away again. */
-static void drop(redlock *client, uint64_t nodes)
+static void drop(struct rl_voters *voters, uint64_t nodes)
 {
-    struct rl_fill_in *fill_in = &client->voters.fill_in;
+    struct rl_fill_in *fill_in = &voters->fill_in;
     fill_in->back &= ~nodes;
     fill_in->away |= nodes;
 }
 
-bool rl_fill_in_has_room(redlock *client, int64_t now_ns)
+bool rl_fill_in_has_room(struct rl_voters *voters, struct rl_leases *leases, int64_t now_ns)
 {
-    struct rl_fill_in *fill_in = &client->voters.fill_in;
-    bool room = !rl_renewals_wait(&client->leases);
+    struct rl_fill_in *fill_in = &voters->fill_in;
+    bool room = !rl_renewals_wait(leases);
     for (uint64_t rest = fill_in->back; rest; rest &= rest - 1) {
         unsigned i = rl_first(rest);
-        enum rl_standing standing = rl_node_standing(client->voters.node[i], now_ns);
+        enum rl_standing standing = rl_node_standing(voters->node[i], now_ns);
         if (standing <= RL_STANDING_STALLED)
-            drop(client, rl_bit(i));
+            drop(voters, rl_bit(i));
         else if (standing != RL_STANDING_READY)
             room = false;
     }

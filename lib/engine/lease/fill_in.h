@@ -7,6 +7,7 @@
 #include <redlock.h>
 
 struct rl_lease;
+struct rl_leases;
 
 /* Is there a node to fill in, or to wait for? */
 static inline bool rl_fill_in_busy(const struct rl_fill_in *fill_in)
@@ -25,10 +26,10 @@ void rl_fill_in_pass_over(const struct rl_lease *lease);
 
 /* Those of `away` that vote now are back: begin with the first lease, also for those that are
  * being filled in already. */
-void rl_fill_in_begin(redlock *client, int64_t now_ns);
+void rl_fill_in_begin(struct rl_voters *voters, struct rl_leases *leases, int64_t now_ns);
 
 /* Can all that are back take more requests? If not, one would be left out, and left behind. */
-bool rl_fill_in_has_room(redlock *client, int64_t now_ns);
+bool rl_fill_in_has_room(struct rl_voters *voters, struct rl_leases *leases, int64_t now_ns);
 
 /* lease_fill.c: time passed, or a node has answered. Only if busy. */
 void rl_fill_in_tick(redlock *client, int64_t now_ns);

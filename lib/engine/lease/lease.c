@@ -35,20 +35,21 @@ static void count(struct rl_lease *lease, unsigned events, int64_t now_ns)
         int result = rl_hold_release_result(&lease->hold);
         client->stats.released += result == REDLOCK_OK && !lease->hold.kept;
         client->stats.unconfirmed += result == REDLOCK_EUNCONFIRMED;
-        if (!lease->call && result && rl_tally_count(client, RL_TOLD_UNCONFIRMED, now_ns))
+        if (!lease->call && result &&
+            rl_tally_count(&client->tallies, RL_TOLD_UNCONFIRMED, now_ns))
             rl_tally_text(client, RL_TOLD_UNCONFIRMED, &lease->target, redlock_strerror(result),
                           now_ns);
     }
 }
 
-static uint64_t nodes_up(const redlock *client)
+static uint64_t nodes_up(const struct rl_nodes *nodes)
 {
-    uint64_t nodes = 0;
-    for (unsigned i = 0; i < client->nodes.n; i++) {
-        if (client->nodes.all[i].mode == RL_UP)
-            nodes |= rl_bit(i);
+    uint64_t found = 0;
+    for (unsigned i = 0; i < nodes->n; i++) {
+        if (nodes->all[i].mode == RL_UP)
+            found |= rl_bit(i);
     }
-    return nodes;
+    return found;
 }
 
 /* When to look again at a lease whose release is due. A refused release may then be repeated,
@@ -136,7 +137,7 @@ void rl_lease_on_hold_events(struct rl_lease *lease, unsigned events, int64_t no
             now_ns);
     rl_lease_send_releases(lease, now_ns);
     if (hold->release_due) {
-        int64_t again_ns = look_again_ns(lease, nodes_up(client), now_ns);
+        int64_t again_ns = look_again_ns(lease, nodes_up(&client->nodes), now_ns);
         if (again_ns < client->leases.release_retry_ns)
             client->leases.release_retry_ns = again_ns;
     }
@@ -274,7 +275,7 @@ int rl_lease_new(redlock *client, const struct rl_target *target, const char *to
 
 void rl_leases_retry_releases(redlock *client, int64_t now_ns)
 {
-    uint64_t up = nodes_up(client);
+    uint64_t up = nodes_up(&client->nodes);
     assert((client->leases.releasing_count > 0) == (client->leases.releasing.first != NULL));
     client->leases.release_retry_ns = INT64_MAX;
     RL_EACH_FREED (struct rl_lease, lease, &client->leases.releasing, entry) {
@@ -291,32 +292,32 @@ void rl_leases_retry_releases(redlock *client, int64_t now_ns)
     }
 }
 
-uint64_t rl_leases_unsettled(const redlock *client, int64_t now_ns)
+uint64_t rl_leases_unsettled(const struct rl_leases *leases, int64_t now_ns)
 {
-    uint64_t count = client->leases.releasing_count;
-    RL_EACH (const struct rl_lease, lease, &client->leases.releasing, entry)
+    uint64_t count = leases->releasing_count;
+    RL_EACH (const struct rl_lease, lease, &leases->releasing, entry)
         count -= lease->lock && rl_hold_settled(&lease->hold, now_ns);
-    assert(count <= client->leases.releasing_count); /* the list and its count go together */
+    assert(count <= leases->releasing_count); /* the list and its count go together */
     return count;
 }
 
 /* Nodes that answer, and nodes that are connecting. A node that is down or silent has got all
  * that we can send: the kernel keeps the order of the bytes that it took. */
-static uint64_t hopeful(redlock *client, int64_t now_ns)
+static uint64_t hopeful(struct rl_nodes *nodes, int64_t now_ns)
 {
-    uint64_t nodes = 0;
-    for (unsigned i = 0; i < client->nodes.n; i++) {
-        struct rl_node *node = &client->nodes.all[i];
+    uint64_t found = 0;
+    for (unsigned i = 0; i < nodes->n; i++) {
+        struct rl_node *node = &nodes->all[i];
         if (rl_node_pending(node) ||
             (node->mode == RL_UP && (!rl_node_stalled(node, now_ns) || rl_node_unsent(node))))
-            nodes |= rl_bit(i);
+            found |= rl_bit(i);
     }
-    return nodes;
+    return found;
 }
 
 bool rl_leases_pending(redlock *client, int64_t now_ns)
 {
-    uint64_t nodes = hopeful(client, now_ns);
+    uint64_t nodes = hopeful(&client->nodes, now_ns);
     RL_EACH (struct rl_lease, lease, &client->leases.releasing, entry) {
         if ((lease->hold.release_due | lease->hold.release_inflight[0] |
              lease->hold.release_inflight[1]) &

@@ -129,28 +129,29 @@ void rl_leases_void(redlock *client, unsigned node, int64_t now_ns);
 
 /* The number of ended leases of which a node may still have a key. A lost lock does not count
  * while its handle is not released yet. */
-uint64_t rl_leases_unsettled(const redlock *client, int64_t now_ns);
+uint64_t rl_leases_unsettled(const struct rl_leases *leases, int64_t now_ns);
 
 /* Is a release unsent or unanswered on a node that may still answer? */
 bool rl_leases_pending(redlock *client, int64_t now_ns);
 
 /* Does the target's owner already hold that name through this client: as a reader; in any mode?
  * False for kinds without owners. */
-bool rl_leases_owner_reads(const redlock *client, const struct rl_target *target,
+bool rl_leases_owner_reads(const struct rl_leases *leases, const struct rl_target *target,
                            int64_t now_ns);
-bool rl_leases_owner_holds(const redlock *client, const struct rl_target *target,
+bool rl_leases_owner_holds(const struct rl_leases *leases, const struct rl_target *target,
                            int64_t now_ns);
 
 /* Does this client hold that name for another use, which the target's would have to wait for? It
  * looks at all held locks. False also where that can't be told: with several names, or between
  * readers and writers. */
-bool rl_leases_exclude(const redlock *client, const struct rl_target *target, int64_t now_ns);
+bool rl_leases_exclude(const struct rl_leases *leases, const struct rl_target *target,
+                       int64_t now_ns);
 
 /* The fencing token that its user gets: that of the owner's first hold through this client. A
  * re-entry must not make the writes of the holds around it old. 0: it is not fenced. */
 uint64_t rl_lease_fencing_token(const struct rl_lease *lease, int64_t now_ns);
 
-void rl_leases_free(redlock *client);
+void rl_leases_free(struct rl_leases *leases);
 
 /* Start renewing, or reporting the loss, as the options say. The lease must be HELD and have a
  * handle. */
@@ -164,8 +165,8 @@ void rl_renewal_fire(struct rl_lease *lease, int64_t now_ns);
 
 /* Extend those that wait for their turn, as many as may be under way at once. _due_ns: when to
  * do so; INT64_MAX: none waits. */
-void rl_renewals_go_on(redlock *client, int64_t now_ns);
-int64_t rl_renewals_due_ns(const redlock *client);
+void rl_renewals_go_on(struct rl_leases *leases, struct rl_voters *voters, int64_t now_ns);
+int64_t rl_renewals_due_ns(const struct rl_leases *leases);
 
 /* A node is up, or its connection is lost. Renewals that lack a quorum extend, or reconnect. */
 void rl_renewals_node_changed(redlock *client, int64_t now_ns);
@@ -194,7 +195,8 @@ static inline bool rl_lease_over(const struct rl_lease *lease, int64_t now_ns)
 }
 
 /* The clock went back: report the loss of every lease that is renewed or has on_lost. */
-void rl_renewals_clock_went_back(redlock *client, int64_t now_ns);
+void rl_renewals_clock_went_back(struct rl_leases *leases, struct rl_timers *timers,
+                                 int64_t now_ns);
 
 /* Node events. */
 void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,

@@ -43,7 +43,7 @@ static void go_on(redlock *client, int64_t now_ns)
     unsigned sent = 0;
     for (unsigned seen = 0; seen < SEEN_A_TURN && sent < rl_limits.fill_in_a_turn; seen++) {
         struct rl_lease *lease = fill_in->next;
-        if (!rl_fill_in_has_room(client, now_ns) || !lease)
+        if (!rl_fill_in_has_room(&client->voters, &client->leases, now_ns) || !lease)
             break;
         rl_fill_in_pass_over(lease);
         sent += fill_in_lease(lease, now_ns);
@@ -60,7 +60,7 @@ void rl_fill_in_tick(redlock *client, int64_t now_ns)
 {
     struct rl_fill_in *fill_in = &client->voters.fill_in;
     assert(rl_fill_in_busy(fill_in));
-    rl_fill_in_begin(client, now_ns);
+    rl_fill_in_begin(&client->voters, &client->leases, now_ns);
     if (now_ns >= fill_in->due_ns)
         go_on(client, now_ns);
 }

@@ -27,7 +27,7 @@ void rl_lease_start_release(struct rl_lease *lease);
 
 /* lease_own.c: an index by name of the open leases whose kind has owners. Reserve room for one
  * more (0 or ENOMEM), add it, remove it. Other kinds are ignored. */
-int rl_leases_reserve_name(redlock *client, const struct rl_kind *kind);
+int rl_leases_reserve_name(struct rl_leases *leases, const struct rl_kind *kind);
 void rl_lease_add_name(struct rl_lease *lease);
 void rl_lease_remove_name(struct rl_lease *lease);
 

@@ -11,17 +11,17 @@
 #include <string.h>
 
 /* Random bytes are drawn by the pool, since one draw costs about as much as many. */
-static int draw(redlock *client, unsigned char ret[RL_TOKEN_RANDOM_BYTES])
+static int draw(struct rl_leases *leases, unsigned char ret[RL_TOKEN_RANDOM_BYTES])
 {
-    assert(client->leases.random_left <= sizeof(client->leases.random));
-    if (client->leases.random_left < RL_TOKEN_RANDOM_BYTES) {
-        int result = rl_entropy_bytes(client->leases.random, sizeof(client->leases.random));
+    assert(leases->random_left <= sizeof(leases->random));
+    if (leases->random_left < RL_TOKEN_RANDOM_BYTES) {
+        int result = rl_entropy_bytes(leases->random, sizeof(leases->random));
         if (result)
             return result;
-        client->leases.random_left = sizeof(client->leases.random);
+        leases->random_left = sizeof(leases->random);
     }
-    client->leases.random_left -= RL_TOKEN_RANDOM_BYTES;
-    unsigned char *from = client->leases.random + client->leases.random_left;
+    leases->random_left -= RL_TOKEN_RANDOM_BYTES;
+    unsigned char *from = leases->random + leases->random_left;
     memcpy(ret, from, RL_TOKEN_RANDOM_BYTES);
     memset(from, 0, RL_TOKEN_RANDOM_BYTES); /* no byte is ever used twice */
     return 0;
@@ -32,7 +32,7 @@ static int make_token(struct rl_lease *lease)
 {
     unsigned char bytes[RL_TOKEN_RANDOM_BYTES];
     assert(lease->token_len == 0); /* a lease keeps the token that it has */
-    int result = draw(lease->client, bytes);
+    int result = draw(&lease->client->leases, bytes);
     if (result)
         return result;
     char *at = rl_put_hex(lease->token, bytes, sizeof(bytes));
@@ -71,21 +71,21 @@ void rl_lease_start_release(struct rl_lease *lease)
 }
 
 /* R14: Its timer is among the loop's, or among those of renewals that wait. */
-static int reserve_timer(redlock *client)
+static int reserve_timer(struct rl_leases *leases, struct rl_timers *timers)
 {
-    int result = rl_timers_reserve(&client->loop.timers);
+    int result = rl_timers_reserve(timers);
     if (result)
         return result;
-    result = rl_timers_reserve(&client->leases.waiting);
+    result = rl_timers_reserve(&leases->waiting);
     if (result)
-        rl_timers_unreserve(&client->loop.timers);
+        rl_timers_unreserve(timers);
     return result;
 }
 
-static void unreserve_timer(redlock *client)
+static void unreserve_timer(struct rl_leases *leases, struct rl_timers *timers)
 {
-    rl_timers_unreserve(&client->loop.timers);
-    rl_timers_unreserve(&client->leases.waiting);
+    rl_timers_unreserve(timers);
+    rl_timers_unreserve(&leases->waiting);
 }
 
 int rl_lease_take(redlock *client, const struct rl_target *target, const char *token,
@@ -109,9 +109,9 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
     };
     int result = rl_target_keep(&lease->target, &lease->bytes, target);
     if (result == 0)
-        result = rl_leases_reserve_name(client, target->kind);
+        result = rl_leases_reserve_name(&client->leases, target->kind);
     if (result == 0)
-        result = reserve_timer(client);
+        result = reserve_timer(&client->leases, &client->loop.timers);
     if (result) {
         rl_list_push(&client->leases.spare, &lease->entry);
         return result;
@@ -124,7 +124,7 @@ int rl_lease_take(redlock *client, const struct rl_target *target, const char *t
         result = make_token(lease);
     }
     if (result) {
-        unreserve_timer(client);
+        unreserve_timer(&client->leases, &client->loop.timers);
         rl_list_push(&client->leases.spare, &lease->entry);
         return result;
     }
@@ -147,7 +147,7 @@ static void put_away(struct rl_lease *lease, int64_t now_ns)
     client->leases.releasing_count -= lease->releasing;
     unlist(lease);
     rl_timer_set(&client->loop.timers, &lease->timer, INT64_MAX);
-    unreserve_timer(client);
+    unreserve_timer(&client->leases, &client->loop.timers);
     rl_list_push(&client->leases.spare, &lease->entry);
 }
 
@@ -188,19 +188,18 @@ void rl_lease_unref(struct rl_lease *lease, int64_t now_ns)
     rl_lease_free_if_settled(lease, now_ns);
 }
 
-void rl_leases_free(redlock *client)
+void rl_leases_free(struct rl_leases *leases)
 {
-    struct rl_list *lists[] = {&client->leases.open, &client->leases.releasing,
-                               &client->leases.spare};
+    struct rl_list *lists[] = {&leases->open, &leases->releasing, &leases->spare};
     for (unsigned i = 0; i < 3; i++) {
         RL_EACH_FREED (struct rl_lease, lease, lists[i], entry) {
             free(lease->bytes.at);
             free(lease);
         }
     }
-    client->leases.open = client->leases.releasing = client->leases.spare = (struct rl_list){0};
-    rl_hash_free(&client->leases.named);
-    rl_timers_free(&client->leases.waiting);
+    leases->open = leases->releasing = leases->spare = (struct rl_list){0};
+    rl_hash_free(&leases->named);
+    rl_timers_free(&leases->waiting);
 }
 
 void rl_call_finish_without_lease(struct rl_call *call, int result)

@@ -33,10 +33,10 @@ static void recount(struct rl_lease *lease, struct lost *lost, int64_t now_ns)
 }
 
 /* A handler may end or begin other leases, so that one is passed over: ask again then. */
-static bool recount_marked(redlock *client, struct lost *lost, int64_t now_ns)
+static bool recount_marked(struct rl_leases *leases, struct lost *lost, int64_t now_ns)
 {
     bool found = false;
-    RL_EACH_FREED (struct rl_lease, lease, &client->leases.open, entry) {
+    RL_EACH_FREED (struct rl_lease, lease, &leases->open, entry) {
         if (!lease->void_due)
             continue;
         found = true;
@@ -54,7 +54,7 @@ void rl_leases_void(redlock *client, unsigned node, int64_t now_ns)
         if (!lease->query && !lease->detached)
             lease->void_due |= rl_bit(node);
     }
-    while (recount_marked(client, &lost, now_ns))
+    while (recount_marked(&client->leases, &lost, now_ns))
         ;
     if (lost.count > 0)
         rl_client_log(client, REDLOCK_LOG_WARNING,

@@ -44,10 +44,9 @@ static void run_lost(redlock *client, struct rl_callback *callback)
     rl_callback_exit(client);
 }
 
-static bool has_quorum(redlock *client, int64_t now_ns)
+static bool has_quorum(struct rl_voters *voters, int64_t now_ns)
 {
-    return rl_count(rl_voters_to_renew(&client->voters, now_ns)) >=
-           rl_quorum_needed(client->voters.n);
+    return rl_count(rl_voters_to_renew(voters, now_ns)) >= rl_quorum_needed(voters->n);
 }
 
 /* A held lock that may be lost does not wait for the end of a backoff. */
@@ -63,7 +62,7 @@ void rl_renewals_node_changed(redlock *client, int64_t now_ns)
 {
     if (client->leases.starving == 0)
         return;
-    if (!has_quorum(client, now_ns)) {
+    if (!has_quorum(&client->voters, now_ns)) {
         hasten_nodes(client, now_ns);
         return;
     }
@@ -81,7 +80,7 @@ void rl_renewals_node_changed(redlock *client, int64_t now_ns)
 static void tell(struct rl_lease *lease, enum rl_told what, int64_t now_ns)
 {
     char text[RL_TALLY_TEXT_MAX];
-    if (!rl_tally_count(lease->client, what, now_ns))
+    if (!rl_tally_count(&lease->client->tallies, what, now_ns))
         return;
     rl_account_text(lease, text, sizeof(text), now_ns);
     if (what == RL_TOLD_NOT_RENEWED)
@@ -155,14 +154,15 @@ void rl_renewal_extend(struct rl_lease *lease, int64_t now_ns)
         plan(lease);
 }
 
-void rl_renewals_clock_went_back(redlock *client, int64_t now_ns)
+void rl_renewals_clock_went_back(struct rl_leases *leases, struct rl_timers *timers,
+                                 int64_t now_ns)
 {
-    RL_EACH (struct rl_lease, lease, &client->leases.open, entry) {
+    RL_EACH (struct rl_lease, lease, &leases->open, entry) {
         assert(!lease->releasing);
         if (!lease->renewal.on)
             continue;
         rl_renewal_unqueue(lease);
-        rl_timer_set(&client->loop.timers, &lease->timer, now_ns);
+        rl_timer_set(timers, &lease->timer, now_ns);
     }
 }
 
@@ -199,7 +199,7 @@ static void on_hold_event(struct rl_lease *lease, unsigned events, int64_t now_n
         tell_not_renewed(lease, now_ns);
         renewal->renew_ns =
             now_ns + rl_backoff_next_ns(&renewal->backoff, &lease->client->prng);
-        rl_renewal_set_lacks_quorum(lease, !has_quorum(lease->client, now_ns));
+        rl_renewal_set_lacks_quorum(lease, !has_quorum(&lease->client->voters, now_ns));
         if (renewal->lacks_quorum)
             hasten_nodes(lease->client, now_ns);
     } else {

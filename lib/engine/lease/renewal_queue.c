@@ -35,15 +35,14 @@ static bool is_hopeless(const struct rl_lease *lease, int64_t trip_ns, int64_t n
            rl_validity_left_ns(rl_renewal_lost_ns(lease), now_ns) < trip_ns;
 }
 
-void rl_renewals_go_on(redlock *client, int64_t now_ns)
+void rl_renewals_go_on(struct rl_leases *leases, struct rl_voters *voters, int64_t now_ns)
 {
-    struct rl_leases *leases = &client->leases;
     struct rl_timers *waiting = &leases->waiting;
     if (waiting->count == 0)
         return;
     rl_timers_run(waiting, now_ns); /* those whose time is over */
-    int64_t trip_ns = rl_voters_round_trip_ns(&client->voters, rl_all(client->voters.n));
-    leases->at_once = at_once(&client->voters);
+    int64_t trip_ns = rl_voters_round_trip_ns(voters, rl_all(voters->n));
+    leases->at_once = at_once(voters);
     for (size_t left = waiting->count; left > 0 && waiting->count > 0; left--) {
         struct rl_lease *lease = (struct rl_lease *)rl_timers_first(waiting);
         if (leases->renewing >= leases->at_once)
@@ -55,9 +54,8 @@ void rl_renewals_go_on(redlock *client, int64_t now_ns)
     }
 }
 
-int64_t rl_renewals_due_ns(const redlock *client)
+int64_t rl_renewals_due_ns(const struct rl_leases *leases)
 {
-    const struct rl_leases *leases = &client->leases;
     bool room = leases->waiting.count > 0 && leases->renewing < leases->at_once;
     return room ? 0 : rl_timers_due_ns(&leases->waiting);
 }

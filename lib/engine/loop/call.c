@@ -64,7 +64,7 @@ static void run_done(redlock *client, struct rl_callback *callback)
     redlock_done_fn *done = call->on_done;
     void *context = call->context;
     end(call);
-    rl_call_free(client, call);
+    rl_call_free(&client->calls, call);
     rl_callback_enter(client, NULL);
     done(context, result, lock);
     rl_callback_exit(client);
@@ -77,13 +77,13 @@ struct rl_block {
     struct rl_call call[];
 };
 
-static struct rl_block *take_block(redlock *client, size_t size)
+static struct rl_block *take_block(struct rl_calls *calls, size_t size)
 {
-    struct rl_block *block = client->calls.spare_blocks;
-    assert((client->calls.spare_block_count > 0) == (block != NULL));
+    struct rl_block *block = calls->spare_blocks;
+    assert((calls->spare_block_count > 0) == (block != NULL));
     if (block && block->size >= size) {
-        client->calls.spare_blocks = block->next;
-        client->calls.spare_block_count--;
+        calls->spare_blocks = block->next;
+        calls->spare_block_count--;
         return block;
     }
     if (size < BLOCK_MIN)
@@ -94,47 +94,47 @@ static struct rl_block *take_block(redlock *client, size_t size)
     return block;
 }
 
-void *rl_call_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *done,
+void *rl_call_new(struct rl_calls *calls, size_t size, size_t zeroed, redlock_done_fn *done,
                   void *context)
 {
     assert(done);
     assert(zeroed >= sizeof(struct rl_call) && zeroed <= size);
-    struct rl_block *block = take_block(client, size);
+    struct rl_block *block = take_block(calls, size);
     if (!block)
         return NULL;
     struct rl_call *call = block->call;
     memset(call, 0, zeroed);
     call->async = true;
-    call->id = ++client->calls.last_id;
+    call->id = ++calls->last_id;
     call->callback.run = run_done;
     call->on_done = done;
     call->context = context;
     return call;
 }
 
-void rl_call_free(redlock *client, void *call)
+void rl_call_free(struct rl_calls *calls, void *call)
 {
     if (!call)
         return;
     struct rl_block *block = RL_ITEM(call, struct rl_block, call);
     assert(block->call->async && !block->call->parked);
-    if (client->calls.spare_block_count >= BLOCKS_KEPT) {
+    if (calls->spare_block_count >= BLOCKS_KEPT) {
         free(block);
         return;
     }
-    block->next = client->calls.spare_blocks;
-    client->calls.spare_blocks = block;
-    client->calls.spare_block_count++;
+    block->next = calls->spare_blocks;
+    calls->spare_blocks = block;
+    calls->spare_block_count++;
 }
 
-void rl_calls_free(redlock *client)
+void rl_calls_free(struct rl_calls *calls)
 {
-    while (client->calls.spare_blocks) {
-        struct rl_block *block = client->calls.spare_blocks;
-        client->calls.spare_blocks = block->next;
+    while (calls->spare_blocks) {
+        struct rl_block *block = calls->spare_blocks;
+        calls->spare_blocks = block->next;
         free(block);
     }
-    client->calls.spare_block_count = 0;
+    calls->spare_block_count = 0;
 }
 
 void rl_call_due(struct rl_call *call, int64_t due_ns)
@@ -200,9 +200,9 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use
     return true;
 }
 
-void rl_backlog_resume(redlock *client, int64_t now_ns)
+void rl_backlog_resume(struct rl_calls *calls, int64_t now_ns)
 {
-    struct rl_list *backlog = &client->calls.backlog;
+    struct rl_list *backlog = &calls->backlog;
     while (backlog->first) {
         struct rl_call *call = RL_ITEM(backlog->first, struct rl_call, backlog);
         if (is_busy(call, rl_voters_to_ask(call->voters, now_ns), now_ns))

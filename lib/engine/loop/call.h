@@ -53,10 +53,10 @@ int rl_call_begin(struct rl_call *call, redlock *client);
 
 /* Make an asynchronous call of `size` bytes, the first `zeroed` of them 0. The call is their
  * first member. NULL: no memory. rl_call_free() frees it, or keeps it for the next. */
-void *rl_call_new(redlock *client, size_t size, size_t zeroed, redlock_done_fn *done,
+void *rl_call_new(struct rl_calls *calls, size_t size, size_t zeroed, redlock_done_fn *done,
                   void *context);
-void rl_call_free(redlock *client, void *call);
-void rl_calls_free(redlock *client);
+void rl_call_free(struct rl_calls *calls, void *call);
+void rl_calls_free(struct rl_calls *calls);
 
 /* Call step() at that time. */
 void rl_call_due(struct rl_call *call, int64_t due_ns);
@@ -76,7 +76,7 @@ bool rl_call_awaits_nodes(struct rl_call *call, uint64_t voting, uint64_t of_use
                           int64_t until_ns, int64_t backlog_ns, int64_t now_ns);
 
 /* Nodes may have room again: resume calls of the backlog while they have. */
-void rl_backlog_resume(redlock *client, int64_t now_ns);
+void rl_backlog_resume(struct rl_calls *calls, int64_t now_ns);
 
 /* Blocking: send what it has queued by now, wait, conclude, end. */
 int rl_call_wait(struct rl_call *call, int64_t now_ns, redlock_lock **ret_lock);

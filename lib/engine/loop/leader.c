@@ -24,9 +24,9 @@
 #define FEW 8    /* a leader of more threads stays until they are woken: less is sent apart */
 
 /* A thread that sleeps, and could lead. NULL: none. */
-static struct rl_call *next_leader(redlock *client)
+static struct rl_call *next_leader(struct rl_calls *calls)
 {
-    RL_EACH (struct rl_call, call, &client->calls.all, entry) {
+    RL_EACH (struct rl_call, call, &calls->all, entry) {
         if (call->parked && !call->done)
             return call;
     }
@@ -37,7 +37,7 @@ static struct rl_call *next_leader(redlock *client)
  * instead: the other one would have been woken for nothing. */
 static void promote(redlock *client)
 {
-    struct rl_call *call = next_leader(client);
+    struct rl_call *call = next_leader(&client->calls);
     assert(!client->loop.leader);
     if (!call)
         return;
@@ -81,7 +81,7 @@ static void lead(redlock *client, struct rl_call *call)
         if (call->done)
             break;
         now_ns = rl_loop_look(client, now_ns, rl_loop_next_due_ns(client));
-        if (call->done && client->calls.callers <= FEW && !next_leader(client))
+        if (call->done && client->calls.callers <= FEW && !next_leader(&client->calls))
             client->loop.leader = NULL;
         rl_loop_send(client, now_ns);
     }
@@ -107,7 +107,7 @@ static void follow(redlock *client, struct rl_call *call)
         now_ns = rl_client_now_ns(client);
         rl_loop_end_absence(client, now_ns); /* the leader may not have run either */
         rl_loop_tick(client, now_ns);
-        rl_loop_wake(client);
+        rl_loop_wake(&client->loop.parking);
         rl_loop_flush_unless_led(client, now_ns);
     }
 }
@@ -124,7 +124,7 @@ static void nap(redlock *client)
 void rl_loop_wait(redlock *client, struct rl_call *call, int64_t now_ns)
 {
     assert(call->client == client && !call->parked);
-    rl_loop_wake(client); /* threads whose calls this one has ended */
+    rl_loop_wake(&client->loop.parking); /* threads whose calls this one has ended */
     if (client->loop.leader || !rl_gathers(&client->loop.gather))
         rl_loop_flush_unless_led(client, now_ns);
     while (!call->done || client->loop.leader == call) {

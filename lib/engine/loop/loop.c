@@ -64,18 +64,18 @@ int rl_loop_timeout_ms(int64_t due_ns, int64_t now_ns)
 /* ---- turning -------------------------------------------------------------------------- */
 
 /* epoll_wait() with nanoseconds if the kernel has it, for pauses of a round trip. */
-static int wait_for(const redlock *client, struct epoll_event events[EVENTS_A_TURN],
+static int wait_for(const struct rl_loop *loop, struct epoll_event events[EVENTS_A_TURN],
                     int64_t now_ns, int64_t due_ns)
 {
 #ifdef HAVE_EPOLL_PWAIT2
     if (due_ns - now_ns < RL_NS_PER_MS && due_ns > now_ns) {
         struct timespec time = {.tv_nsec = (long)(due_ns - now_ns)};
-        int count = epoll_pwait2(client->loop.epoll_fd, events, EVENTS_A_TURN, &time, NULL);
+        int count = epoll_pwait2(loop->epoll_fd, events, EVENTS_A_TURN, &time, NULL);
         if (count >= 0 || errno != ENOSYS) /* before Linux 5.11 */
             return count;
     }
 #endif
-    return epoll_wait(client->loop.epoll_fd, events, EVENTS_A_TURN,
+    return epoll_wait(loop->epoll_fd, events, EVENTS_A_TURN,
                       rl_loop_timeout_ms(due_ns, now_ns));
 }
 
@@ -115,7 +115,7 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
         rl_driven_sleeps(driven, RL_LEADER_SLEEPS, due_ns);
         pthread_mutex_unlock(&client->mutex);
     }
-    int count = wait_for(client, events, now_ns, due_ns);
+    int count = wait_for(&client->loop, events, now_ns, due_ns);
     bool blind = count < 0 && errno != EINTR;
     if (blind && waits)
         rl_loop_rest_blind();
@@ -138,11 +138,11 @@ static int64_t look(redlock *client, int64_t now_ns, int64_t due_ns)
     return now_ns;
 }
 
-void rl_loop_wake(redlock *client)
+void rl_loop_wake(struct rl_parking *parking)
 {
     struct rl_wakings wakings;
     for (bool more = true; more;) {
-        more = rl_parking_wakings(&client->loop.parking, &wakings);
+        more = rl_parking_wakings(parking, &wakings);
         rl_wakings_ring(&wakings);
     }
 }
@@ -176,7 +176,7 @@ void rl_loop_send(redlock *client, int64_t now_ns)
     wake_unlocked(client); /* they may add their next requests to what is sent now */
     if (late || !rl_gathers(&loop->gather))
         rl_loop_flush(client, now_ns);
-    rl_loop_wake(client); /* calls that the flush has ended, and the others */
+    rl_loop_wake(&client->loop.parking); /* calls that the flush has ended, and the others */
 }
 
 /* ---- waking the leader ------------------------------------------------------------------ */

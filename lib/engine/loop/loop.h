@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct rl_parking;
+
 bool rl_loop_unflushed(const redlock *client);
 /* Send queued requests. _unless_led: not if the leader will send them all together, because it
  * is awake, or because more are expected. */
@@ -38,6 +40,6 @@ void rl_loop_rest_blind(void);
 void rl_loop_is_blind(redlock *client);
 
 /* Wake threads whose calls are done. */
-void rl_loop_wake(redlock *client);
+void rl_loop_wake(struct rl_parking *parking);
 
 #endif

@@ -76,31 +76,31 @@ static void set_text(redlock_node_vote *vote, const char *text)
 }
 
 /* No node has been asked yet. */
-static void clear(struct rl_report *report, const redlock *client)
+static void clear(struct rl_report *report, const struct rl_nodes *nodes)
 {
     redlock_report *whole = &report->whole;
-    assert(whole->nodes == client->nodes.n && whole->node_count <= whole->nodes);
+    assert(whole->nodes == nodes->n && whole->node_count <= whole->nodes);
     whole->granted = whole->held = whole->failed = 0;
     whole->elapsed_ms = 0;
-    for (unsigned i = 0; i < client->nodes.n; i++) {
-        const redlock_node_vote vote = {.node = client->nodes.all[i].config->label};
+    for (unsigned i = 0; i < nodes->n; i++) {
+        const redlock_node_vote vote = {.node = nodes->all[i].config->label};
         put(report, i, &vote);
     }
     publish(report);
 }
 
-void rl_report_open(struct rl_report *report, const redlock *client, redlock_report *to)
+void rl_report_open(struct rl_report *report, const struct rl_nodes *nodes, redlock_report *to)
 {
     report->to = to;
     if (!to)
         return;
     assert(to->size > 0); /* rl_report_fits() */
     rl_struct_copy(&report->whole, sizeof(report->whole), to, to->size);
-    report->whole.nodes = client->nodes.n;
-    report->whole.needed = rl_quorum_needed(client->nodes.n);
+    report->whole.nodes = nodes->n;
+    report->whole.needed = rl_quorum_needed(nodes->n);
     report->whole.rounds = 0;
-    report->whole.node_count = rl_struct_room(to->node, to->node_max, client->nodes.n);
-    clear(report, client);
+    report->whole.node_count = rl_struct_room(to->node, to->node_max, nodes->n);
+    clear(report, nodes);
 }
 
 void rl_report_unasked(struct rl_call *call, uint64_t nodes, int64_t now_ns)
@@ -130,7 +130,7 @@ void rl_report_begin(struct rl_call *call, uint64_t voting, int64_t now_ns)
         return;
     assert(!call->done && (voting & ~rl_all(call->voters->n)) == 0);
     call->report.whole.rounds++;
-    clear(&call->report, call->client);
+    clear(&call->report, &call->client->nodes);
     rl_report_unasked(call, rl_all(call->voters->n) & ~voting, now_ns);
 }
 

@@ -20,7 +20,7 @@ struct rl_report {
 bool rl_report_fits(const redlock_report *report, char *why, size_t why_size);
 
 /* Begin a report for `to`, which must fit, or NULL: no node has been asked. */
-void rl_report_open(struct rl_report *report, const redlock *client, redlock_report *to);
+void rl_report_open(struct rl_report *report, const struct rl_nodes *nodes, redlock_report *to);
 
 /* A round begins in which only the nodes in `voting` are asked. */
 void rl_report_begin(struct rl_call *call, uint64_t voting, int64_t now_ns);
