@@ -90,8 +90,8 @@ lib_engine_lease = %D%/engine/lease/account.c %D%/engine/lease/account.h \
 	%D%/engine/lease/lease_void.c %D%/engine/lease/renewal.c %D%/engine/lease/renewal_queue.c \
 	%D%/engine/lease/renewal_state.c
 lib_engine = $(lib_engine_masters) $(lib_engine_wait) $(lib_engine_client) $(lib_engine_loop) $(lib_engine_lease) \
-	%D%/engine/background.c %D%/engine/background.h %D%/engine/client.c %D%/engine/cork.c \
-	%D%/engine/cork.h %D%/engine/engine.c %D%/engine/engine.h
+	%D%/engine/background.c %D%/engine/background.h %D%/engine/cork.c \
+	%D%/engine/cork.h %D%/engine/engine.c %D%/engine/engine.h %D%/engine/enter.c %D%/engine/enter.h
 lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/acquire_round.c %D%/api/cancel.c %D%/api/close.c %D%/api/close.h %D%/api/detach.c %D%/api/event_loop.c \
 	%D%/api/extend.c %D%/api/hold_report.c %D%/api/inspect.c %D%/api/last_error.c %D%/api/ttl_check.c %D%/api/lock.c %D%/api/lock.h \

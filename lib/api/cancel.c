@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "engine/loop/call.h"
+#include "engine/enter.h"
 
 int redlock_cancel(redlock *client, uint64_t id)
 {

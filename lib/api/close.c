@@ -10,6 +10,7 @@
 #include "engine/cork.h"
 #include "engine/loop/loop.h"
 #include "engine/wait/subscribers.h"
+#include "engine/enter.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "config/list_mark.h"
 #include "engine/engine.h"
 #include "engine/lease/lease.h"
+#include "engine/enter.h"
 #include "kinds/handle_text.h"
 #include "kinds/key_rules.h"
 #include "kinds/name_set.h"

@@ -6,6 +6,7 @@
 #include "engine/background.h"
 #include "engine/client/kick.h"
 #include "engine/loop/loop.h"
+#include "engine/enter.h"
 
 #include <assert.h>
 #include <sys/epoll.h>

@@ -9,6 +9,7 @@
 #include "engine/lease/lease.h"
 #include "engine/loop/call.h"
 #include "engine/loop/loop.h"
+#include "engine/enter.h"
 
 #include <assert.h>
 

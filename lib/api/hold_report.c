@@ -5,6 +5,7 @@
 
 #include "base/struct_abi.h"
 #include "engine/lease/lease.h"
+#include "engine/enter.h"
 
 #include <assert.h>
 #include <stddef.h>

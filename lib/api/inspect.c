@@ -6,6 +6,7 @@
 #include "api/query.h"
 #include "base/struct_abi.h"
 #include "engine/client/owner.h"
+#include "engine/enter.h"
 
 #include <assert.h>
 #include <stddef.h>

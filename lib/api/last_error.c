@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "engine/client/client.h"
+#include "engine/enter.h"
 
 #include "base/struct_abi.h"
 

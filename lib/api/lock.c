@@ -4,6 +4,7 @@
 #include "api/lock.h"
 
 #include "engine/lease/lease.h"
+#include "engine/enter.h"
 #include "kinds/name_set.h"
 
 #include <assert.h>

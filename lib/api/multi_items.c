@@ -4,6 +4,7 @@
 
 #include "base/struct_abi.h"
 #include "engine/client/client.h"
+#include "engine/enter.h"
 #include "api/multi_items.h"
 #include "api/try.h"
 

@@ -10,6 +10,7 @@
 
 #include "core/backoff.h"
 #include "engine/client/client.h"
+#include "engine/enter.h"
 #include "api/lock.h"
 #include "api/multi_items.h"
 #include "api/try.h"

@@ -13,6 +13,7 @@
 #include "base/entropy.h"
 #include "engine/background.h"
 #include "engine/loop/loop.h"
+#include "engine/enter.h"
 #include "net/resp.h"
 
 #include <assert.h>

@@ -7,6 +7,7 @@
 #include "base/text_escape.h"
 #include "engine/lease/lease.h"
 #include "engine/loop/loop.h"
+#include "engine/enter.h"
 #include "kinds/name_set.h"
 
 #include <assert.h>

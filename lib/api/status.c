@@ -8,6 +8,7 @@
 #include "api/probe.h"
 #include "api/status_report.h"
 #include "engine/loop/loop.h"
+#include "engine/enter.h"
 #include "kinds/name_set.h"
 
 #include <assert.h>

@@ -13,6 +13,7 @@
 #include "engine/loop/loop.h"
 #include "kinds/key_rules.h"
 #include "engine/client/owner.h"
+#include "engine/enter.h"
 
 #include <assert.h>
 #include <stddef.h>

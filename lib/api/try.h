@@ -4,6 +4,8 @@
 
 #include "kinds/name_set.h"
 
+struct rl_config;
+
 /* Locks that are acquired together on several clients (multi_lock.c): the try ends with
  * ECANCELED when one of their clients is cancelled. */
 struct rl_group {
@@ -30,6 +32,9 @@ struct rl_names_arg {
 /* Can a lock of that kind last so long on this client? 0, or EINVAL with a line in the log that
  * tells the bounds. */
 int rl_ttl_check(redlock *client, const struct rl_kind *kind, int64_t ttl_ms);
+
+/* The longest TTL of a lock of this kind: its keys live for the lock-delay as well. */
+int64_t rl_client_max_ttl_ms(const struct rl_config *config, const struct rl_kind *kind);
 
 /* The same for at_least_ms; and its greatest value for an enum redlock_kind, for `redlock run`. */
 int rl_at_least_check(redlock *client, const struct rl_kind *kind, int64_t at_least_ms);

@@ -6,6 +6,18 @@
 #include "core/hold.h"
 #include "engine/client/client.h"
 
+#include <assert.h>
+
+/* R7: The TTL and the lock-delay together live for max-ttl at most. */
+int64_t rl_client_max_ttl_ms(const struct rl_config *config, const struct rl_kind *kind)
+{
+    int64_t max_ms = config->max_ttl_ms;
+    assert(kind && config->lock_delay_ms >= 0 && config->lock_delay_ms < max_ms);
+    if (kind->max_ttl_ms && kind->max_ttl_ms < max_ms)
+        max_ms = kind->max_ttl_ms;
+    return max_ms > config->lock_delay_ms ? max_ms - config->lock_delay_ms : 0;
+}
+
 static const char *less_delay(const redlock *client)
 {
     return client->config.lock_delay_ms > 0 ? " less lock-delay" : "";

@@ -8,8 +8,8 @@
  *   lock        the user's lock: refers to the lease, and knows the deadline by itself
  *   callback    a report to the user that is still to be made (callbacks.h)
  *
- * This header has the structs alone, and how a public call enters a client. What each part does
- * is in its own header, which its users include.
+ * This header has the structs alone. What each part does is in its own header, which its users
+ * include; how a public call enters a client is in enter.h.
  *
  * One mutex guards all of it. The mutex must not be held across a wait or a callback. The
  * first thread that waits becomes the leader: it runs the loop for all (leader.c, loop.c). If
@@ -206,37 +206,10 @@ struct redlock {
     redlock_stats stats;
 };
 
-/* The longest TTL of a lock of this kind: its keys live for the lock-delay as well. */
-int64_t rl_client_max_ttl_ms(const struct rl_config *config, const struct rl_kind *kind);
-
 /* The client's time. All parts of a client must use this clock. */
 static inline int64_t rl_client_now_ns(redlock *client)
 {
     return rl_clock_steady_ns(&client->clock);
 }
-
-/* Enter and leave a public call: fork check, mutex, and no thread cancellation in between.
- * (A thread that vanished in epoll_wait would leave the others without a leader.)
- * 0, REDLOCK_EINVAL (it is NULL), REDLOCK_EFORK, or REDLOCK_EDEADLK (called back from within
- * the client). */
-int rl_client_enter(redlock *client, int *ret_cancel_state);
-void rl_client_leave(redlock *client, int cancel_state);
-void rl_client_leave_unsent(redlock *client, int cancel_state); /* what is queued stays so */
-
-/* The same for a call that may wait. REDLOCK_EDEADLK also inside callbacks and on the thread
- * of the user's loop; REDLOCK_ECANCELED while the client is being closed. */
-int rl_client_enter_blocking(redlock *client, int *ret_cancel_state);
-void rl_client_leave_blocking(redlock *client, int cancel_state);
-
-/* For a call on several clients: none of them may be freed until the call leaves it. As
- * rl_client_enter_blocking(). */
-int rl_client_stay(redlock *client);
-void rl_client_go(redlock *client);
-
-/* Log what is wrong with the arguments. Returns EINVAL, or why the client can't be entered. The
- * caller must not have entered it. */
-int rl_client_refuse(redlock *client, const char *why);
-
-int rl_client_wrong(redlock *client, const char *why); /* the same of one that is entered */
 
 #endif

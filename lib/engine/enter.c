@@ -1,10 +1,11 @@
-/* client.c - what every call begins and ends with; cancelling. */
+/* enter.c - what every call begins and ends with; cancelling. */
 #include "config_auto.h"
 
-#include "engine/client/client.h"
+#include "engine/enter.h"
 
 #include "base/eventfd.h"
 #include "engine/background.h"
+#include "engine/client/client.h"
 #include "engine/loop/loop.h"
 
 #include <assert.h>
@@ -13,16 +14,6 @@
 const char *redlock_version(void)
 {
     return REDLOCK_VERSION;
-}
-
-/* R7: The TTL and the lock-delay together live for max-ttl at most. */
-int64_t rl_client_max_ttl_ms(const struct rl_config *config, const struct rl_kind *kind)
-{
-    int64_t max_ms = config->max_ttl_ms;
-    assert(kind && config->lock_delay_ms >= 0 && config->lock_delay_ms < max_ms);
-    if (kind->max_ttl_ms && kind->max_ttl_ms < max_ms)
-        max_ms = kind->max_ttl_ms;
-    return max_ms > config->lock_delay_ms ? max_ms - config->lock_delay_ms : 0;
 }
 
 /* ---- every call ----------------------------------------------------------------------- */
