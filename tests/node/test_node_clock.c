@@ -1,4 +1,5 @@
-/* test_node_clock.c - what a master's clock that was set does to its uptime. */
+/* test_node_clock.c - what a master's clock that was set does to its uptime, and when nothing is
+ * known of it. */
 #include "config_auto.h"
 
 #include "base/clock.h"
@@ -20,6 +21,35 @@ static void voided(void *owner, struct rl_node *node, int64_t now_ns)
 static void quiet(void *owner, int level, const char *format, ...)
 {
     (void)owner, (void)level, (void)format;
+}
+
+/* Its clock was looked at twice, a minute apart. */
+TEST(figures, figures_are_of_live_connection_and_of_our_clock_as_it_was)
+{
+    static const struct rl_node_events events = {.voided = voided, .log = quiet};
+    struct rl_clock clock = {0};
+    struct rl_node_config config = {0};
+    static const struct rl_driven always;
+    struct rl_node_settings settings = {.events = &events, .clock = &clock, .driven = &always,
+                                        .drift_factor = 0.01,
+                                        .guard_window_ns = 60 * RL_NS_PER_S};
+    struct rl_node node = {.config = &config, .settings = &settings, .duplicate_of = -1};
+    struct rl_clock_figures figures;
+    int64_t now_ns = rl_clock_steady_ns(&clock);
+    snprintf(node.info.run_id, sizeof(node.info.run_id), "%040d", 1);
+    node.info_epoch = rl_clock_epoch(&clock);
+    node.info.time_us = (int64_t)rl_clock_wall_us();
+    rl_node_watch_clock(&node, now_ns, now_ns);
+    node.mode = RL_UP;
+    rl_node_clock_figures(&node, &figures);
+    ck_assert_int_gt(figures.offset_bound_us, 0);
+    node.mode = RL_DOWN;
+    rl_node_clock_figures(&node, &figures);
+    ck_assert_int_eq(figures.offset_bound_us, 0);
+    node.mode = RL_UP;
+    atomic_fetch_add(&clock.added_ns, RL_NS_PER_S);
+    rl_node_clock_figures(&node, &figures);
+    ck_assert_int_eq(figures.offset_bound_us, 0);
 }
 
 /* Its INFO tells the uptime in whole seconds. What a step has added is taken off, and a part of
