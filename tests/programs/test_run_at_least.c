@@ -6,6 +6,7 @@
 #include "run_scene.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +171,25 @@ TEST(unused, r21_signal_while_it_takes_the_lock_keeps_nobody_out)
         undone++;
     }
     ck_assert_uint_gt(undone, 0);
+}
+
+TEST(unused, r21_signal_that_comes_with_the_lock_keeps_nobody_out)
+{
+    static char preload[PATH_MAX + 64];
+    const char *const environment[] = {preload, NULL};
+    const struct program_how how = {.environment = environment};
+    struct program *program = NULL;
+    char self[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    ck_assert_int_gt(len, 0);
+    self[len] = '\0';
+    *strrchr(self, '/') = '\0';
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/../support/signal_with_lock.so", self);
+    ck_assert_int_eq(program_run(&how, REDLOCK("run", LONG, "with", "--", "echo", "ran"), &program),
+                     128 + SIGTERM);
+    ck_assert_str_eq(program_out(program), "");
+    ck_assert_ptr_nonnull(strstr(program_err(program), "Terminated"));
+    expect_undone("with");
 }
 
 static void full_stdout(void)

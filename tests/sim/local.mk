@@ -26,7 +26,7 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 	%D%/sim_zset.c
 # Above them: what programs do with a client, and what the oracles make of it.
 tests_libsim_a_SOURCES += %D%/sim_client.c %D%/sim_client.h %D%/sim_backing.c %D%/sim_blame.c %D%/sim_fences.c %D%/sim_held.h \
-	%D%/sim_holds.c %D%/sim_judge.h %D%/sim_keys.c %D%/sim_names.c %D%/sim_names.h \
+	%D%/sim_holds.c %D%/sim_judge.h %D%/sim_kept.c %D%/sim_keys.c %D%/sim_names.c %D%/sim_names.h \
 	%D%/sim_oracle.c %D%/sim_oracle.h %D%/sim_order.c %D%/sim_reported.c
 # A rule of the world's own, here so that a mutant is linked in front of it.
 tests_libsim_a_SOURCES += %D%/sim_members.c
@@ -83,7 +83,7 @@ EXTRA_PROGRAMS += %D%/sim
 	%D%/sim_loop.c %D%/sim_modes.c %D%/sim_modes.h %D%/sim_named.c \
 	%D%/sim_named.h %D%/sim_named_parts.h %D%/sim_named_cast.c \
 	%D%/sim_named_clock.c %D%/sim_named_detach.c %D%/sim_named_fair.c \
-	%D%/sim_named_fault.c %D%/sim_named_fit.c %D%/sim_named_keep.c \
+	%D%/sim_named_fault.c %D%/sim_named_fit.c %D%/sim_named_keep.c %D%/sim_named_kept.c \
 	%D%/sim_named_absent.c %D%/sim_named_fence.c %D%/sim_named_follow.c %D%/sim_named_marker.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
 	%D%/sim_named_nested.c %D%/sim_named_rw.c %D%/sim_named_several.c \
 	%D%/sim_named_shared.c %D%/sim_named_take.c %D%/sim_named_undo.c \

@@ -24,6 +24,7 @@
 #   by marked K         the same, of all kinds, with markers at the masters
 #   by partial K        the same, of all kinds, restarts that keep some keys and lose others
 #   by delayed K        the same, of all kinds, with a lock-delay
+#   by kept K           the same, of all kinds, with least times
 #   by members K        the same, of all kinds, while the list of masters is changed
 #   by limited K        the same, of all kinds, with small bounds
 #   by crowded K        the same, of all kinds, with 8 to 31 masters
@@ -230,7 +231,7 @@ by()
     fi
     case $1 in
     seeds) set -- "$@" --seeds "$2" --kinds plain ;;
-    shared | reentrant | fair | rw | several | fenced | marked | partial | delayed | members | limited | crowded) set -- "$@" --seeds "$2" --kinds "$1" ;;
+    shared | reentrant | fair | rw | several | fenced | marked | partial | delayed | kept | members | limited | crowded) set -- "$@" --seeds "$2" --kinds "$1" ;;
     scenario) set -- "$@" --named "$2" ;;
     small | stops) set -- "$1" '' "--$1" ;;
     replies) set -- "$@" --replies --worlds "$2" ;;

@@ -37,6 +37,7 @@ static const char usage[] =
     "                   marked: masters with markers; partial: restarts keep some\n"
     "                   keys and lose others; delayed: with a lock-delay;\n"
     "                   members: the list of masters is changed, one at a time;\n"
+    "                   kept: some locks keep others out for a least time;\n"
     "                   watching: with watch-wall-clock, and wall clocks that are set;\n"
     "                   limited: the library's bounds are small; crowded: 8 to 31 masters;\n"
     "                   any (each seed has its own)\n"
@@ -64,10 +65,11 @@ static bool take_family(const char *name)
     sim_delayed_wanted = strcmp(name, "delayed") == 0;
     sim_members_wanted = strcmp(name, "members") == 0;
     sim_watching_wanted = strcmp(name, "watching") == 0;
+    sim_kept_wanted = strcmp(name, "kept") == 0;
     sim_limited_wanted = strcmp(name, "limited") == 0;
     sim_crowded_wanted = strcmp(name, "crowded") == 0;
     if (sim_fenced_wanted || sim_marked_wanted || sim_partial_wanted || sim_delayed_wanted ||
-        sim_members_wanted || sim_watching_wanted || sim_limited_wanted || sim_crowded_wanted)
+        sim_members_wanted || sim_watching_wanted || sim_kept_wanted || sim_limited_wanted || sim_crowded_wanted)
         name = "any";
     for (int family = 0; family <= SIM_FAMILIES; family++) {
         if (strcmp(sim_family_name((enum sim_family)family), name) == 0) {

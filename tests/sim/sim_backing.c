@@ -127,7 +127,7 @@ static const char *token_in(const char *text, size_t len, const char *holder)
     if (len < token_len || !ends_in(text, len, holder) || text[len - holder_len - 1] != ':')
         return NULL;
     const char *token = text + len - token_len;
-    return sim_was_detached(token) ? NULL : token;
+    return sim_was_detached(token) || sim_is_kept(token) ? NULL : token;
 }
 
 static const char *token_of(const struct sim_key *key, const char *holder)

@@ -80,7 +80,7 @@ void sim_tell_try(const char *name, const redlock_options *options)
     static const char *const kinds[] = {"for ", "for reentrant ", "for fair ", "to read ",
                                         "to write "};
     if (sim_tells())
-        sim_tell("%s asks %s%s%s%s: ttl %lld ms, wait %lld ms%s%s%s", sim_proc()->name,
+        sim_tell("%s asks %s%s%s%s: ttl %lld ms, wait %lld ms%s%s%s%s", sim_proc()->name,
                  options ? kinds[options->kind] : kinds[0], name,
                  options && options->owner ? " as " : "",
                  options && options->owner ? options->owner : "",
@@ -88,7 +88,8 @@ void sim_tell_try(const char *name, const redlock_options *options)
                  options ? (long long)options->wait_ms : 0,
                  options && options->auto_renew ? ", renewed" : "",
                  options && options->release == REDLOCK_RELEASE_LAZY ? ", lazily" : "",
-                 options && options->fenced ? ", fenced" : "");
+                 options && options->fenced ? ", fenced" : "",
+                 options && options->at_least_ms ? ", for a least time" : "");
 }
 
 int sim_try(redlock *client, const char *name, const redlock_options *options,

@@ -60,7 +60,7 @@ static int64_t gone_ns(void)
 static int64_t served_within_ns(void)
 {
     const struct sim_plan *plan = &sim_world.plan;
-    int64_t ttl_ns = plan->ttl_max_ms * SIM_MS;
+    int64_t ttl_ns = (plan->kept ? plan->options.max_ttl_ms : plan->ttl_max_ms) * SIM_MS;
     int64_t keys_ns = with_drift(ttl_ns) + sim_world.back_ns;
     int64_t guard_ns = with_drift(plan->options.max_ttl_ms * SIM_MS) + 3 * SIM_S;
     if (plan->marked) /* it may be found that much later */
@@ -74,6 +74,8 @@ static int64_t served_within_ns(void)
         if (!sim_world.actor[i].proc->crashed)
             turns += sim_world.actor[i].threads * plan->names;
     }
+    if (plan->kept) /* each may wait for a lock that it then keeps for a least time */
+        keys_ns += turns * with_drift(ttl_ns);
     return keys_ns + guard_ns + link_ns + wakes_ns + gone_ns() +
            turns * (SIM_STEP_NS + RETRY_MAX_NS + 20 * plan->delay_high_ns);
 }

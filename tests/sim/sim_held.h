@@ -50,6 +50,19 @@ bool sim_is_within(const struct sim_hold *hold, uint64_t fencing_token);
 /* When it is over as redlock_validity_ms() tells it. */
 bool sim_hold_runs_out(const struct sim_hold *hold, int64_t deadline_ns);
 
+/* Not both at once, unless they are of one owner or both read. */
+bool sim_conflict(const struct sim_hold *one, const struct sim_hold *other);
+
+/* sim_kept.c: others are kept out for so long; its program gives it up; the release is back. Who
+ * takes a lock is looked at: is it kept for another? */
+void sim_kept_begin(void);
+void sim_kept_end(void);
+void sim_keeps(const struct sim_hold *hold, int64_t at_least_ms);
+void sim_gave_up_kept(const struct sim_hold *hold);
+void sim_released_kept(const struct sim_hold *hold);
+void sim_look_at_kept(const struct sim_hold *hold);
+bool sim_left_to_end(const struct sim_hold *hold); /* its keys are, after its release */
+
 /* The deadline may have changed since; it may have passed. */
 void sim_hold_look(struct sim_hold *hold);
 

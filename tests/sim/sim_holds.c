@@ -42,6 +42,7 @@ void sim_holds_begin(void)
     open_holds = NULL;
     acquired = 0;
     held_ns = 0;
+    sim_kept_begin();
 }
 
 /* Is it over for every look, now and later? A clock that is behind what was seen of it is so
@@ -117,7 +118,7 @@ bool sim_is_within(const struct sim_hold *hold, uint64_t fencing_token)
 /* ---- looking -------------------------------------------------------------------------- */
 
 /* Readers may read together, and an owner may have its lock as often as it likes. */
-static bool conflict(const struct sim_hold *one, const struct sim_hold *other)
+bool sim_conflict(const struct sim_hold *one, const struct sim_hold *other)
 {
     bool several = one->several || other->several;
     if (several ? !sim_names_meet(one->name, other->name) : strcmp(one->name, other->name) != 0)
@@ -132,7 +133,7 @@ static void look_for_overlap(const struct sim_hold *hold)
     if (!believes(hold))
         return;
     for (const struct sim_hold *other = open_holds; other; other = other->next) {
-        if (other == hold || !conflict(hold, other) || !believes(other))
+        if (other == hold || !sim_conflict(hold, other) || !believes(other))
             continue;
         int64_t left_ns = sim_believes_for_ns(other);
         sim_found(SIM_OVERLAP,
@@ -162,7 +163,7 @@ static void look_for_delay(const struct sim_hold *hold)
     if (!believes(hold))
         return;
     for (const struct sim_hold *other = open_holds; other; other = other->next) {
-        if (other == hold || !conflict(hold, other) || believes(other) ||
+        if (other == hold || !sim_conflict(hold, other) || believes(other) ||
             sim_now_ns() >= other->delayed_ns)
             continue;
         sim_found(SIM_OVERLAP,
@@ -334,6 +335,9 @@ struct sim_hold *sim_took(redlock_lock *lock, const char *name, const redlock_op
                      (double)SIM_MS);
     sim_hold_look(hold);
     look_for_delay(hold);
+    if (believes(hold)) /* else it may have been granted before that other one */
+        sim_look_at_kept(hold);
+    sim_keeps(hold, asked ? asked->at_least_ms : 0);
     return hold;
 }
 
@@ -342,6 +346,7 @@ void sim_gives_up(struct sim_hold *hold)
     if (!hold->open)
         return;
     sim_hold_look(hold);
+    sim_gave_up_kept(hold);
     int64_t until_ns = sim_now_ns();
     int64_t over_ns = sim_true_ns(hold->proc, hold->deadline_ns);
     if (over_ns < until_ns && over_ns > hold->took_ns)
@@ -445,6 +450,7 @@ void sim_look_for_open_holds(void)
 
 void sim_holds_end(void)
 {
+    sim_kept_end();
     while (open_holds) {
         sim_not(&open_holds->over_event);
         open_holds->open = false;

@@ -43,6 +43,11 @@ void sim_look_at_fence(const struct sim_hold *hold, uint64_t token, int64_t bega
 /* sim_holds.c: was it detached? */
 bool sim_was_detached(const char *token);
 
+/* sim_kept.c: was it to keep others out for a least time? And is that seen on the masters: do
+ * they lose nothing unseen? */
+bool sim_is_kept(const char *token);
+extern bool sim_kept_on_masters;
+
 /* sim_order.c */
 void sim_order_begin(void);
 /* Has it lost a key that may have said which waiters of a fair lock are this library's? Others

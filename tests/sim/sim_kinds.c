@@ -5,13 +5,16 @@
 
 #include "sim_world.h"
 
+#include "base/limits.h"
+#include "core/hold.h"
+
 #include <stdio.h>
 #include <string.h>
 
 enum { SET_MAX = 4, SET_BYTES = 32 };
 
 int sim_family_wanted = SIM_FAMILIES;
-bool sim_fenced_wanted, sim_marked_wanted, sim_partial_wanted, sim_delayed_wanted, sim_members_wanted, sim_watching_wanted;
+bool sim_fenced_wanted, sim_marked_wanted, sim_partial_wanted, sim_delayed_wanted, sim_members_wanted, sim_watching_wanted, sim_kept_wanted;
 
 const char *sim_family_name(enum sim_family family)
 {
@@ -32,6 +35,7 @@ const char *sim_kinds_wanted(void)
            : sim_members_wanted  ? "members"
            : sim_fenced_wanted   ? "fenced"
            : sim_watching_wanted ? "watching"
+           : sim_kept_wanted     ? "kept"
            : sim_limited_wanted  ? "limited"
            : sim_crowded_wanted  ? "crowded"
                                  : sim_family_name((enum sim_family)sim_family_wanted);
@@ -99,6 +103,28 @@ bool sim_delayed_of(uint64_t seed)
 }
 
 /* Every eighth, and it may be all of these too. */
+bool sim_kept_of(uint64_t seed)
+{
+    return sim_kept_wanted || seed * 0x2545f4914f6cdd1du >> 61 == 0;
+}
+
+/* As long as the library takes it: up to what one lease allows. */
+int64_t sim_draw_at_least(int kind)
+{
+    const struct sim_client_options *options = &sim_world.plan.options;
+    double drift = options->drift_factor > 0 ? options->drift_factor : RL_DEFAULT_DRIFT_FACTOR;
+    int64_t ttl_ms = options->max_ttl_ms;
+    if (!sim_world.plan.kept || sim_world.phase != SIM_WORK || sim_below(3) == 0)
+        return 0;
+    if (kind == REDLOCK_READ && sim_world.plan.family == SIM_RW_LOCKS &&
+        ttl_ms > RL_SHARED_TTL_MAX_MS)
+        ttl_ms = RL_SHARED_TTL_MAX_MS;
+    ttl_ms -= options->lock_delay_ms;
+    int64_t most_ms = ttl_ms > 0 ? rl_keep_max_ms(ttl_ms, drift) : 0;
+    return most_ms > 0 ? sim_scale(1, most_ms) : 0;
+}
+
+/* Every eighth, and it may be all of these too. */
 bool sim_watching_of(uint64_t seed)
 {
     return sim_watching_wanted || seed * 0xa0761d6478bd642fu >> 61 == 0;
@@ -143,6 +169,7 @@ bool sim_draw_nested(const redlock_options *outer, redlock_options *ret_inner)
     ret_inner->fenced = sim_world.plan.fenced && ret_inner->kind != REDLOCK_READ;
     ret_inner->ttl_ms = sim_scale(30, sim_world.plan.ttl_max_ms);
     ret_inner->wait_ms = sim_below(2) ? 0 : sim_scale(1, sim_world.plan.ttl_max_ms);
+    ret_inner->at_least_ms = sim_draw_at_least(ret_inner->kind);
     return true;
 }
 

@@ -23,7 +23,7 @@ extern const struct sim_scenario sim_named_take[], sim_named_undo[], sim_named_k
     sim_named_links[], sim_named_native[], sim_named_detach[], sim_named_absent[],
     sim_named_clock[], sim_named_lazy[], sim_named_fence[], sim_named_follow[],
     sim_named_marker[], sim_named_watch[], sim_named_members[], sim_named_back[],
-    sim_named_two[], sim_named_line[];
+    sim_named_two[], sim_named_line[], sim_named_kept[];
 
 /* ---- the world ------------------------------------------------------------------------ */
 

@@ -18,7 +18,8 @@
  *                  or a clock that kept time is blamed
  *   unfair         one who waits for a fair lock is overtaken
  *   unfenced       a fencing token is not above that of an earlier hold
- *   too soon       a master gives a lock that may have forgotten another one
+ *   too soon       a master gives a lock that may have forgotten another one; too few keep one
+ *                  until its least time is over
  */
 #ifndef SIM_ORACLE_H
 #define SIM_ORACLE_H

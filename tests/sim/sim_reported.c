@@ -142,7 +142,8 @@ void sim_released(const struct sim_hold *hold, int result)
                   hold->proc->name, hold->name, hold->token);
     unsigned left = sim_masters_with(hold->token, hold->max_ttl_ns);
     unsigned may_be_left = n - (n / 2 + 1) + rl_count(hold->owed);
-    if (!hold->lazy && left > may_be_left && !sim_assumptions_broken())
+    sim_released_kept(hold);
+    if (!hold->lazy && left > may_be_left && !sim_left_to_end(hold) && !sim_assumptions_broken())
         sim_found(SIM_WRONG_RESULT,
                   "%s has released %s (%.8s), and %u of %u masters have it still",
                   hold->proc->name, hold->name, hold->token, left, n);

@@ -27,6 +27,7 @@ void sim_draw_options(redlock_options *ret_options, char owner[SIM_OWNER_BYTES],
     *ret_options = (redlock_options)REDLOCK_OPTIONS_INIT;
     sim_draw_kind(ret_options, owner);
     ret_options->ttl_ms = sim_scale(30, sim_world.plan.ttl_max_ms);
+    ret_options->at_least_ms = sim_draw_at_least(ret_options->kind);
     switch (sim_below(8)) {
     case 0:
     case 1:

@@ -123,6 +123,7 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     plan->set_numbers = plan->certified && plan->masters > 2 && sim_numbers_of(seed);
     plan->set_down = sim_lower_of(seed);
     plan->delayed = sim_delayed_of(seed);
+    plan->kept = sim_kept_of(seed) && !plan->members;
     plan->watching = sim_watching_of(seed);
     plan->members &= plan->breaks != SIM_ONE_LIST;
     draw_delays(plan);
@@ -242,6 +243,7 @@ static void begin_masters(void)
     };
     sim_masters_begin(&options);
     sim_oracle_strict = plan->certified;
+    sim_kept_on_masters = !plan->marked;
     if (plan->breaks != SIM_GUARD_ON)
         sim_oracle_max_ttl_ns = plan->options.max_ttl_ms * SIM_MS;
     for (unsigned i = 0; i < plan->masters; i++) {

@@ -60,6 +60,7 @@ struct sim_plan {
     bool set_numbers; /* somebody sets numbers of tokens at a master, */
     bool set_down;    /* and also to lower ones */
     bool delayed;   /* all clients have a lock-delay */
+    bool kept;      /* some locks keep others out for a least time */
     bool watching;  /* all clients watch their wall clocks, which are set */
     bool members;   /* the list of masters is changed, one at a time */
     bool limited;   /* the library's bounds are small */
@@ -162,6 +163,9 @@ bool sim_numbers_of(uint64_t seed);
 bool sim_lower_of(uint64_t seed);
 extern bool sim_delayed_wanted;
 bool sim_delayed_of(uint64_t seed);
+extern bool sim_kept_wanted;
+bool sim_kept_of(uint64_t seed);
+int64_t sim_draw_at_least(int kind); /* ms; 0 in other worlds, and when faults are over */
 extern bool sim_watching_wanted;
 bool sim_watching_of(uint64_t seed);
 extern bool sim_members_wanted;
