@@ -211,7 +211,7 @@ class Lab:
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
                 return file.read()
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             return ""
 
     # ---- the end ----
@@ -223,16 +223,18 @@ class Lab:
                 if pid and "unit.py" in self.read("/proc/%s/cmdline" % pid):
                     yield int(pid)
 
+    def lives(self, pid):
+        """It is there, and has not ended."""
+        return self.read("/proc/%d/stat" % pid).rpartition(")")[2].split()[:1] not in ([], ["Z"])
+
     def close(self):
+        managers = list(self.managers())
         for number in (signal.SIGTERM, signal.SIGKILL):
+            for pid in filter(self.lives, managers):
+                os.kill(pid, number)
             deadline = time.monotonic() + 15
-            while True:
-                left = list(self.managers())
-                for pid in left:
-                    os.kill(pid, number)
-                if not left or time.monotonic() > deadline:
-                    break
-                time.sleep(0.1)
+            while any(map(self.lives, managers)) and time.monotonic() < deadline:
+                time.sleep(0.05)
         self.end_all()
         self.heart.stop()
         shutil.rmtree(self.root)
@@ -246,3 +248,5 @@ class Lab:
                 continue
             if where == self.root or where.startswith(self.root + "/"):
                 os.kill(int(pid), signal.SIGKILL)
+                while self.lives(int(pid)):
+                    time.sleep(0.01)
