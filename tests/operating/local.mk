@@ -7,7 +7,7 @@ EXTRA_DIST += %D%/names.c %D%/lab.py %D%/play.py %D%/unit.py %D%/manifests.py %D
 	  -shared -o $@ $(srcdir)/%D%/names.c -ldl
 check_DATA += %D%/names.so
 
-# All lists; for upgrades it fetches servers, as check-servers does. Some minutes.
+# All lists; for upgrades it fetches servers, as check-servers does. 8 minutes.
 check-operating: all %D%/names.so
 	$(srcdir)/tests/interop/build_peers.sh interop-peers servers
 	sh $(srcdir)/%D%/whole.sh $(srcdir) . interop-peers/servers
