@@ -14,7 +14,8 @@ noinst_PROGRAMS = %D%/fenced_store %D%/first %D%/locksmith %D%/minimal %D%/poll
 %C%_poll_LDADD = libredlock.la
 EXTRA_DIST += %D%/fenced_sql.sh %D%/master/redis.conf %D%/master/users.acl \
 	%D%/systemd/billing.service %D%/systemd/redis-locks.service %D%/kubernetes/billing.yaml \
-	%D%/kubernetes/masters.yaml
+	%D%/kubernetes/cronjob.yaml %D%/kubernetes/masters.yaml %D%/systemd/nightly.service \
+	%D%/systemd/nightly.timer
 if HAVE_LIBUV
 noinst_PROGRAMS += %D%/libuv
 %C%_libuv_SOURCES = %D%/libuv.c

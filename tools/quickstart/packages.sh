@@ -53,6 +53,7 @@ find_missing() { # demo|check
     need abigail-tools command -v abidiff
     need musl-tools command -v musl-gcc
     need python3 command -v python3
+    need python3-yaml python3 -c 'import yaml'
     need sqlite3 command -v sqlite3
     need zsh command -v zsh
     need fish command -v fish
