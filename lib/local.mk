@@ -50,7 +50,8 @@ lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
 lib_kinds = %D%/kinds/handle_text.c %D%/kinds/handle_text.h %D%/kinds/key_rules.c \
 	%D%/kinds/key_rules.h %D%/kinds/fencing.h %D%/kinds/keys.c %D%/kinds/keys.h %D%/kinds/kind.c \
 	%D%/kinds/kind.h %D%/kinds/lists.h %D%/kinds/marker.h %D%/kinds/lock_view.c %D%/kinds/lock_view.h %D%/kinds/name_set.c \
-	%D%/kinds/name_set.h %D%/kinds/script_error.c %D%/kinds/script_error.h
+	%D%/kinds/name_set.h %D%/kinds/script_error.c %D%/kinds/script_error.h %D%/kinds/server_keys.c \
+	%D%/kinds/server_keys.h
 lib_net = %D%/net/fence_certificate.c %D%/net/fence_certificate.h %D%/net/connection.c %D%/net/connection.h \
 	%D%/net/hiredis_reader.c %D%/net/hiredis_reader.h \
 	%D%/net/link.c %D%/net/link.h %D%/net/link_connect.c %D%/net/link_internal.h \
@@ -131,7 +132,7 @@ lua_parts = %D%/kinds/fence/fence_certificate.lua %D%/kinds/fence/fence_counter.
 	%D%/kinds/fair/fair_queue.lua %D%/kinds/fair/fair_take.lua \
 	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/wake_next.lua \
 	%D%/kinds/shared/holder_text.lua %D%/kinds/shared/foreign_data.lua \
-	%D%/kinds/shared/broken_note.lua %D%/kinds/shared/text_of.lua %D%/kinds/shared/not_ours.lua \
+	%D%/kinds/shared/broken_note.lua %D%/kinds/shared/text_of.lua %D%/kinds/shared/not_ours.lua %D%/kinds/shared/own_key.lua \
 	%D%/kinds/shared/foreign_kind.lua %D%/kinds/quorum_rw/qrw.lua \
 	%D%/kinds/quorum_rw/qrw_last.lua %D%/kinds/quorum_rw/qrw_live.lua %D%/kinds/quorum_rw/qrw_owner.lua \
 	%D%/kinds/quorum_rw/qrw_put.lua %D%/kinds/quorum_rw/qrw_tidy.lua \

@@ -13,6 +13,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/fair_scene.h %D%/support/fake.c %D%/support/fake.h %D%/support/fake_dns.c \
 	%D%/support/fake_dns.h %D%/support/fake_internal.h %D%/support/fake_keys.c \
 	%D%/support/fake_keys.h %D%/support/fake_serve.c %D%/support/fakes.c \
+	%D%/support/hash_slot.c %D%/support/hash_slot.h \
 	%D%/support/hold_check.c %D%/support/hold_client.c %D%/support/hold_space.c \
 	%D%/support/hold_space.h %D%/support/hold_space_check.c %D%/support/hold_story.c \
 	%D%/support/hold_story.h %D%/support/hold_world.c %D%/support/hold_world.h \

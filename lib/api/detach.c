@@ -181,6 +181,9 @@ static bool may_be_held(redlock *client, const struct rl_target *target)
     char why[RL_NAME_WHY_MAX];
     const char *clash =
         rl_names_allowed(target, why, sizeof(why)) ? rl_key_owner_clash(target) : why;
+    if (!clash)
+        clash = rl_key_format_clash(target->kind, client->nodes.n, target->name,
+                                    target->name_len);
     if (clash)
         rl_client_log(client, REDLOCK_LOG_ERROR, "%s", clash);
     return !clash;

@@ -37,7 +37,9 @@ static int check_names(redlock *client, const struct rl_names_arg *names_arg,
         return rl_client_wrong(client, why);
     ret_target->name = name->bytes;
     ret_target->name_len = name->len;
-    return 0;
+    const char *clash = rl_key_format_clash(ret_target->kind, client->nodes.n, name->bytes,
+                                            name->len);
+    return clash ? rl_client_wrong(client, clash) : 0;
 }
 
 /* The reason why that owner can't have this lock; NULL: it can. */

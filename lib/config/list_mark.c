@@ -15,6 +15,7 @@
 #define DIGITS_MAX 13 /* of any number that is written */
 #define DRIFT_MAX_PPM 999999
 #define HASH_DIGITS 8
+#define KEYS_WORD "keys2-"
 #define STRICT_WORD "certified" /* behind the guard's: fencing strict */
 
 /* By enum rl_guard. */
@@ -59,9 +60,9 @@ void rl_list_mark_write(const struct rl_list_mark *mark, char ret_text[RL_LIST_M
     }
     int len =
         snprintf(ret_text, RL_LIST_MARK_MAX + 1,
-                 "n%u-ttl%" PRId64 "-drift%" PRId64 "-%s%s-%08" PRIx32, mark->nodes,
-                 mark->max_ttl_ms, mark->drift_ppm, guard_words[mark->guard],
-                 mark->strict ? STRICT_WORD : "", mark->addresses);
+                 "n%u-ttl%" PRId64 "-%sdrift%" PRId64 "-%s%s-%08" PRIx32, mark->nodes,
+                 mark->max_ttl_ms, mark->former ? "" : KEYS_WORD, mark->drift_ppm,
+                 guard_words[mark->guard], mark->strict ? STRICT_WORD : "", mark->addresses);
     assert(len > 0 && len <= RL_LIST_MARK_MAX);
 }
 
@@ -74,6 +75,8 @@ void rl_list_mark_compare(const struct rl_list_mark *its, const struct rl_list_m
     rl_duration_format(own->max_ttl_ms, own_ttl);
     if (its->other[0])
         snprintf(ret_text, size, "it is of another version of this library");
+    else if (its->former && !own->former)
+        snprintf(ret_text, size, "it is of a former version, whose keys have other names");
     else if (its->nodes != own->nodes)
         snprintf(ret_text, size, "its list has %u masters, this one %u", its->nodes,
                  own->nodes);
@@ -121,15 +124,17 @@ static bool take_hash(struct rl_cursor *cursor, uint32_t *ret_hash)
     return true;
 }
 
-/* What this version writes. */
+/* What this version writes, and the former one. */
 static bool read_own(struct rl_cursor cursor, struct rl_list_mark *ret_mark)
 {
     int64_t nodes;
     *ret_mark = (struct rl_list_mark){.nodes = 0};
     if (!take_number(&cursor, "n", &nodes) || nodes < 1 || nodes > REDLOCK_NODES_MAX ||
         !take_number(&cursor, "ttl", &ret_mark->max_ttl_ms) ||
-        ret_mark->max_ttl_ms > RL_TTL_LIMIT_MS ||
-        !take_number(&cursor, "drift", &ret_mark->drift_ppm) ||
+        ret_mark->max_ttl_ms > RL_TTL_LIMIT_MS)
+        return false;
+    ret_mark->former = !rl_skip(&cursor, KEYS_WORD);
+    if (!take_number(&cursor, "drift", &ret_mark->drift_ppm) ||
         ret_mark->drift_ppm > DRIFT_MAX_PPM)
         return false;
     ret_mark->nodes = (unsigned)nodes;

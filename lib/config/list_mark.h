@@ -1,5 +1,5 @@
 /* list_mark.h - what all clients of one name must have in common, in one word:
- * "n5-ttl30000-drift10000-guard-1f2e3d4c". The mark is a part of the name of each connection
+ * "n5-ttl30000-keys2-drift10000-guard-1f2e3d4c". The mark is a part of the name of each connection
  * (base/client_name.h), so that masters can show clients with another node list. Core: pure.
  *
  * Marks of all versions begin alike, and lists_join.lua looks at no more than this:
@@ -17,6 +17,9 @@
 
 #define RL_LIST_MARK_MAX 63 /* bytes */
 
+/* "keys2" is the format of keys: their names, and what is in them (kinds/keys.h). Clients of the
+ * former one, whose marks have no such word, wait in other queues and have other counters. */
+
 struct rl_list_mark {
     unsigned nodes;
     int64_t max_ttl_ms;
@@ -24,6 +27,7 @@ struct rl_list_mark {
     int guard;          /* enum rl_guard */
     uint32_t addresses; /* of rl_node_mark(), in any order */
     bool strict;        /* fencing strict */
+    bool former;        /* of the former format of keys */
     char other[RL_LIST_MARK_MAX + 1]; /* of another version: the whole word; the rest is 0 */
 };
 

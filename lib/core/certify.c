@@ -44,7 +44,7 @@ const char *rl_uncertified_why(const struct rl_certificate *certificate)
         {"restarted", "not certified for fencing tokens since it was restarted"},
         {"resynced", "not certified for fencing tokens since it was a replica"},
         {"foreign",
-         "not certified for fencing tokens: redlock:fencing is another program's"},
+         "not certified for fencing tokens: libredlock:fencing is another program's"},
         {"replica", "not certified for fencing tokens: it is a replica"},
         {"nameless", "not certified for fencing tokens: its scripts are told no run_id"},
     };

@@ -28,8 +28,8 @@ static const char *reason(const char *word)
         {"moved", "its keys are those of another database"},
         {"restarted", "it was restarted, or has another server's keys"},
         {"resynced", "it was a replica"},
-        {"strange", "what stands in redlock:quarantine is another program's, or was set by hand"},
-        {"init", "somebody set redlock:quarantine by hand, or another program did"},
+        {"strange", "what stands in libredlock:quarantine is another program's, or was set by hand"},
+        {"init", "somebody set libredlock:quarantine by hand, or another program did"},
     };
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i].word, word) == 0)
@@ -43,7 +43,7 @@ static const char *unfit(const struct rl_marker_reading *reading, const char *ru
     if (strcmp(reading->why, "replica") == 0)
         return "is a replica, as its script says, so it has no vote";
     if (strcmp(reading->why, "foreign") == 0)
-        return "redlock:marker is another program's, so lost keys could not be seen: no vote";
+        return "libredlock:marker is another program's, so lost keys could not be seen: no vote";
     if (!reading->run_id[0])
         return "names no run_id inside of a script, so its marker proves nothing: no vote";
     if (strcmp(reading->run_id, run_id) != 0)

@@ -95,8 +95,8 @@ static const struct rl_refusal rows[] = {
      "leave one of them at that address, and restart that one then", RL_WAIT_SEEN},
     LASTS("another program's", ANOTHERS),
     LASTS("is no list of nodes", ANOTHERS),
-    LASTS("can't be compared (WRONGTYPE", "see whose key redlock:lists is, and give one of both "
-                                          "another database; delete it when nobody uses it"),
+    LASTS("can't be compared (WRONGTYPE", "see whose key libredlock:lists is, and give one of "
+                                          "both another database; delete it when nobody uses it"),
     PASSES("another address of its name", ONE_ADDRESS),
     LASTS("its name has more than", ONE_ADDRESS),
     PASSES("loading its data set", "it votes once it has loaded its keys"),

@@ -1,11 +1,10 @@
-/* fencing.h - the key and the script by which a master proves that it has its fencing counters
- * (`fencing strict`). The key and the script belong to the master, and to no lock: see
- * core/certify.h. Core.
+/* fencing.h - the script by which a master proves that it has its fencing counters (`fencing
+ * strict`). It belongs to the master, and to no lock: see core/certify.h. Core.
  */
 #ifndef RL_KINDS_FENCING_H
 #define RL_KINDS_FENCING_H
 
-#define RL_FENCING_KEY "redlock:fencing" /* fence_certificate.lua has it, too */
+#include "kinds/server_keys.h"
 
 #define RL_CERTIFICATE_MAX 32 /* bytes of a fencing certificate's id */
 

@@ -3,10 +3,10 @@
 
 #include "kinds/key_rules.h"
 
-#include "kinds/fencing.h"
-#include "kinds/lists.h"
-#include "kinds/marker.h"
+#include "kinds/keys.h"
+#include "kinds/server_keys.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool ends_in(const char *bytes, size_t len, const char *suffix)
@@ -22,11 +22,6 @@ static bool begins_with(const char *bytes, size_t len, const char *prefix)
            memcmp(bytes, prefix, strlen(prefix)) == 0;
 }
 
-static bool is(const char *bytes, size_t len, const char *name)
-{
-    return len == strlen(name) && memcmp(bytes, name, len) == 0;
-}
-
 /* "...:rwlock_timeout:7": the lease of a reader or writer. */
 static bool is_lease(const char *bytes, size_t len)
 {
@@ -36,25 +31,26 @@ static bool is_lease(const char *bytes, size_t len)
     return stem < len && ends_in(bytes, stem, RL_LEASE_INFIX);
 }
 
-/* "{orders}": Redisson puts such braces around "orders" itself. */
-static bool is_braced(const char *bytes, size_t len)
+/* "{x}:redlock:queue": what stands before the suffix ends in a brace, in all such keys. */
+static bool is_derived(const char *bytes, size_t len)
 {
-    return len >= 2 && bytes[0] == '{' && bytes[len - 1] == '}' &&
-           !memchr(bytes + 1, '{', len - 1);
+    static const char *const suffixes[] = {"}" RL_QUEUE_SUFFIX,   "}" RL_HOLDS_SUFFIX,
+                                           "}" RL_SEEN_SUFFIX,    "}" RL_WRITER_SUFFIX,
+                                           "}" RL_READERS_SUFFIX, "}" RL_FENCE_SUFFIX,
+                                           "}" RL_BROKEN_SUFFIX};
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        if (ends_in(bytes, len, suffixes[i]))
+            return true;
+    }
+    return false;
 }
 
 const char *rl_key_name_clash(const void *name, size_t len)
 {
-    static const char *const suffixes[] = {RL_QUEUE_SUFFIX,   RL_HOLDS_SUFFIX,
-                                           RL_SEEN_SUFFIX,    RL_WRITER_SUFFIX,
-                                           RL_READERS_SUFFIX, RL_FENCE_SUFFIX,
-                                           RL_BROKEN_SUFFIX};
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-        if (ends_in(name, len, suffixes[i]))
-            return "a lock's name can't end in :redlock:queue, :redlock:holds, :redlock:seen, "
-                   ":redlock:writer, :redlock:readers, :redlock:fence or :redlock:broken: such "
-                   "keys belong to the lock of the name before that";
-    }
+    if (is_derived(name, len))
+        return "a lock's name can't end in }:redlock:queue, }:redlock:holds, }:redlock:seen, "
+               "}:redlock:writer, }:redlock:readers, }:redlock:fence or }:redlock:broken: such "
+               "keys belong to the lock of the name before that";
     if (is_lease(name, len))
         return "a lock's name can't end in :rwlock_timeout: and a number: such keys belong to "
                "those who read and write another lock";
@@ -63,19 +59,32 @@ const char *rl_key_name_clash(const void *name, size_t len)
         begins_with(name, len, RL_REDISSON_FENCE_PREFIX))
         return "a lock's name can't begin with redisson_lock_queue:, redisson_lock_timeout: or "
                "redisson_lock_token:: such keys belong to the lock of the name behind that";
-    if (is(name, len, RL_MARKER_KEY) || is(name, len, RL_QUARANTINE_KEY))
-        return "a lock's name can't be " RL_MARKER_KEY " or " RL_QUARANTINE_KEY
-               ": they tell whether a master still has its keys";
-    if (is(name, len, RL_LISTS_KEY))
-        return "a lock's name can't be " RL_LISTS_KEY
-               ": it tells which node lists the clients of a master have";
-    if (is(name, len, RL_FENCING_KEY))
-        return "a lock's name can't be " RL_FENCING_KEY
-               ": it tells whether a master has its fencing counters";
-    if (is_braced(name, len))
-        return "a lock's name can't be in braces as a whole: its keys would be those of the "
-               "name inside of them; have text before or behind the braces";
+    if (begins_with(name, len, RL_SERVER_KEYS_PREFIX))
+        return "a lock's name can't begin with " RL_SERVER_KEYS_PREFIX
+               ": such keys tell of the master itself, as whether it still has its keys";
     return NULL;
+}
+
+const char *rl_key_format_clash(const struct rl_kind *kind, unsigned n, const void *name,
+                                size_t len)
+{
+    assert(n > 0);
+    if (n > 1 || rl_kind_queues(kind) || !rl_name_in_braces(name, len))
+        return NULL;
+    return "on one master, only a plain lock's name can be in braces as a whole: to Redisson, "
+           "the keys of others would be those of the name inside of them; have text before or "
+           "behind the braces";
+}
+
+const char *rl_key_slot_clash(const void *name, size_t len)
+{
+    const char *bytes = name, *open = memchr(name, '{', len);
+    const char *end = bytes + len, *from = open ? open + 1 : end;
+    const char *close = from < end ? memchr(from, '}', (size_t)(end - from)) : NULL;
+    if (!memchr(name, '}', len) || (close && close > from))
+        return NULL;
+    return "a } in a lock's name needs a { with text between the two, as in {orders}:42, of "
+           "which the first such pair is what a Redis Cluster chooses the slot by";
 }
 
 const char *rl_key_owner_clash(const struct rl_target *target)

@@ -9,6 +9,15 @@
 /* The reason why no lock may have this name; NULL: it is allowed. */
 const char *rl_key_name_clash(const void *name, size_t len);
 
+/* The reason why no lock of this kind, on n masters, may have this name, which others may; NULL:
+ * it can. Redisson's formats have no such names. */
+const char *rl_key_format_clash(const struct rl_kind *kind, unsigned n, const void *name,
+                                size_t len);
+
+/* The reason why keys of this name are in several hash slots of a Redis Cluster; NULL: our own
+ * keys are all in one. */
+const char *rl_key_slot_clash(const void *name, size_t len);
+
 /* The reason why this owner can't have this target, for kinds whose leases have keys with the
  * owner in their names. NULL: it can. The calling thread always can. */
 const char *rl_key_owner_clash(const struct rl_target *target);

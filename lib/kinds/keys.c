@@ -8,34 +8,36 @@
 #include <assert.h>
 #include <string.h>
 
+enum braces { NONE, OWN, REDISSONS };
+
 /* The key of a letter: text before and after the name, in braces or not. */
 struct shape {
     char letter;
-    bool braces;
+    enum braces braces;
     const char *before, *after;
     bool owner; /* and then the owner */
     const char *after_owner;
 };
 
 static const struct shape shapes[] = {
-    {'n', false, "", "", false, ""},
-    {'q', false, "", RL_QUEUE_SUFFIX, false, ""},
-    {'N', false, "", "", false, ""},
-    {'M', false, "", RL_QUEUE_SUFFIX, false, ""},
-    {'h', false, "", RL_HOLDS_SUFFIX, false, ""},
-    {'s', false, "", RL_SEEN_SUFFIX, false, ""},
-    {'m', false, "", RL_WRITER_SUFFIX, false, ""},
-    {'R', false, "", RL_READERS_SUFFIX, false, ""},
-    {'B', false, "", RL_BROKEN_SUFFIX, false, ""},
-    {'F', false, "", RL_FENCE_SUFFIX, false, ""},
-    {'k', true, RL_REDISSON_FENCE_PREFIX, "", false, ""},
-    {'b', true, "", "", false, ""},
-    {'c', true, "redisson_lock__channel:", "", false, ""},
-    {'f', true, "redisson_lock__channel:", ":", true, ""},
-    {'C', true, "redisson_rwlock:", "", false, ""},
-    {'Q', true, RL_FAIR_QUEUE_PREFIX, "", false, ""},
-    {'O', true, RL_FAIR_TIMES_PREFIX, "", false, ""},
-    {'r', true, "", ":", true, ":rwlock_timeout"},
+    {'n', NONE, "", "", false, ""},
+    {'q', OWN, "", RL_QUEUE_SUFFIX, false, ""},
+    {'N', NONE, "", "", false, ""},
+    {'M', OWN, "", RL_QUEUE_SUFFIX, false, ""},
+    {'h', OWN, "", RL_HOLDS_SUFFIX, false, ""},
+    {'s', OWN, "", RL_SEEN_SUFFIX, false, ""},
+    {'m', OWN, "", RL_WRITER_SUFFIX, false, ""},
+    {'R', OWN, "", RL_READERS_SUFFIX, false, ""},
+    {'B', OWN, "", RL_BROKEN_SUFFIX, false, ""},
+    {'F', OWN, "", RL_FENCE_SUFFIX, false, ""},
+    {'k', REDISSONS, RL_REDISSON_FENCE_PREFIX, "", false, ""},
+    {'b', REDISSONS, "", "", false, ""},
+    {'c', REDISSONS, "redisson_lock__channel:", "", false, ""},
+    {'f', REDISSONS, "redisson_lock__channel:", ":", true, ""},
+    {'C', REDISSONS, "redisson_rwlock:", "", false, ""},
+    {'Q', REDISSONS, RL_FAIR_QUEUE_PREFIX, "", false, ""},
+    {'O', REDISSONS, RL_FAIR_TIMES_PREFIX, "", false, ""},
+    {'r', REDISSONS, "", ":", true, ":rwlock_timeout"},
 };
 
 static const struct shape *shape_of(char letter)
@@ -60,15 +62,30 @@ static char *put_text(char *at, const char *text)
     return put(at, text, strlen(text));
 }
 
+bool rl_name_in_braces(const char *name, size_t len)
+{
+    return len >= 2 && name[0] == '{' && name[len - 1] == '}' &&
+           !memchr(name + 1, '{', len - 1);
+}
+
+/* The name, with the braces of this shape: around it, behind it, or none. */
+static char *put_name(char *at, enum braces braces, const char *name, size_t len)
+{
+    bool closes = memchr(name, '}', len), opens = memchr(name, '{', len);
+    bool around = (braces == OWN && !closes) ||
+                  (braces == REDISSONS && (!opens || rl_name_in_braces(name, len)));
+    at = put_text(at, around ? "{" : "");
+    at = put(at, name, len);
+    at = put_text(at, around ? "}" : "");
+    return put_text(at, braces == OWN && closes ? "{}" : "");
+}
+
 size_t rl_key_text(char letter, const struct rl_target *target, char ret_text[RL_KEY_MAX])
 {
     const struct shape *shape = shape_of(letter);
-    bool braces = shape->braces && !memchr(target->name, '{', target->name_len);
     assert(target->name_len <= REDLOCK_NAME_MAX && target->owner_len <= RL_OWNER_MAX);
     char *at = put_text(ret_text, shape->before);
-    at = put_text(at, braces ? "{" : "");
-    at = put(at, target->name, target->name_len);
-    at = put_text(at, braces ? "}" : "");
+    at = put_name(at, shape->braces, target->name, target->name_len);
     at = put_text(at, shape->after);
     if (shape->owner)
         at = put(at, target->owner, target->owner_len);

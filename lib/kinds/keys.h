@@ -2,11 +2,13 @@
  *
  * A letter each, as the table of kinds (kind.c) has them:
  *   n  NAME                              the lock
- *   q  NAME:redlock:queue                the waiters of a plain lock
- *   h  NAME:redlock:holds                the tokens of its holders
- *   s  NAME:redlock:seen                 when each waiter of a fair lock last asked
- *   m  NAME:redlock:writer               a writer waits
- *   R  NAME:redlock:readers              readers wait
+ *   q  {NAME}:redlock:queue              the waiters of a plain lock
+ *   h  {NAME}:redlock:holds              the tokens of its holders
+ *   s  {NAME}:redlock:seen               when each waiter of a fair lock last asked
+ *   m  {NAME}:redlock:writer             a writer waits
+ *   R  {NAME}:redlock:readers            readers wait
+ *   F  {NAME}:redlock:fence              the counter of fencing tokens; of several names, each
+ *   B  {NAME}:redlock:broken             that it was broken by hand; scripts make its name
  *   b  {NAME}                            as Redisson names what belongs to a lock
  *   c  redisson_lock__channel:{NAME}     where Redisson's locks tell of a release
  *   f  redisson_lock__channel:{NAME}:OWNER       and its fair ones
@@ -14,12 +16,16 @@
  *   Q  redisson_lock_queue:{NAME}        the waiters of a fair lock
  *   O  redisson_lock_timeout:{NAME}      and for how long
  *   r  {NAME}:OWNER:rwlock_timeout       the leases of a reader
- *   F  NAME:redlock:fence                the counter of fencing tokens; of several names, each
- *   k  redisson_lock_token:{NAME}        the same of Redisson's fenced locks
- *   B  NAME:redlock:broken              that it was broken by hand; scripts make its name
+ *   k  redisson_lock_token:{NAME}        the counter of Redisson's fenced locks
  *   N  every name of several             M  and the waiters of each
  *
- * Redisson leaves the braces out where NAME has one itself.
+ * Our own keys are in the hash slot of NAME: in a Redis Cluster, the text between the first "{" and
+ * the "}" that follows it decides on the slot, if there is any. Where NAME has a "}" itself, they
+ * are NAME{}:redlock:queue and so on. Then a tag of NAME's own still decides.
+ *
+ * Redisson leaves its braces out where NAME has a "{" itself. Here it keeps them where NAME is in
+ * braces as a whole, so that this is another name than the one inside them. Of Redisson's formats
+ * no lock has such a name (key_rules.h).
  */
 #ifndef RL_KEYS_H
 #define RL_KEYS_H
@@ -28,6 +34,9 @@
 #include "base/limits.h"
 
 #define RL_KEY_MAX (REDLOCK_NAME_MAX + RL_OWNER_MAX + 64)
+
+/* Is it in braces as a whole, as "{orders}"? */
+bool rl_name_in_braces(const char *name, size_t len);
 
 /* The key as bytes (N, M and F: of the one name that the target then has). Returns the length.
  */

@@ -46,11 +46,9 @@ struct rl_script {
 #define RL_FENCED_GRANT_ARGS "cpAL"
 #define RL_FENCED_KEEP_ARGS "cFABL"
 
-/* The key of a lock's wait queue is the lock's name and this. A right to "NAME*" covers
- * both. */
+/* What the keys of a lock end in that are this library's own (keys.h). The scripts have all of
+ * these texts, too. */
 #define RL_QUEUE_SUFFIX ":redlock:queue"
-
-/* The other keys of a lock (keys.h). The scripts have all of these texts, too. */
 #define RL_HOLDS_SUFFIX ":redlock:holds"
 #define RL_SEEN_SUFFIX ":redlock:seen"
 #define RL_WRITER_SUFFIX ":redlock:writer"

@@ -1,11 +1,10 @@
-/* lists.h - the key and the script by which clients tell each other, at a master, which node
- * list they have (config/list_mark.h). The key and the script belong to the master, and to no
- * lock. Core.
+/* lists.h - the script by which clients tell each other, at a master, which node list they have
+ * (config/list_mark.h). It belongs to the master, and to no lock. Core.
  */
 #ifndef RL_KINDS_LISTS_H
 #define RL_KINDS_LISTS_H
 
-#define RL_LISTS_KEY "redlock:lists"
+#include "kinds/server_keys.h"
 
 /* Show the own mark and read the others, at each connect and from time to time. Arguments:
  * nonce, mark, for how many ms a mark stays beyond its max-ttl. */

@@ -11,14 +11,14 @@
 
 _Static_assert(RL_CERTIFICATE_ROOM > RL_CERTIFICATE_MAX, "an id and its NUL");
 
-void rl_certificate_request(struct rl_out *out, const char nonce[RL_NONCE_LEN], const char *what,
-                            const char *loss, uint64_t number)
+void rl_certificate_request(struct rl_out *out, const char *key, const char nonce[RL_NONCE_LEN],
+                            const char *what, const char *loss, uint64_t number)
 {
     rl_put_array(out, 8);
     rl_put_text(out, "EVAL");
     rl_put_text(out, rl_fence_join);
     rl_put_text(out, "1");
-    rl_put_text(out, RL_FENCING_KEY);
+    rl_put_text(out, key);
     rl_put_bulk(out, nonce, RL_NONCE_LEN);
     rl_put_text(out, what);
     rl_put_text(out, loss);

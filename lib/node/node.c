@@ -26,6 +26,7 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
     *node = (struct rl_node){
         .index = index,
         .config = config,
+        .keys = &rl_server_keys,
         .settings = settings,
         .duplicate_of = -1,
         .ask_info_ns = INT64_MAX,

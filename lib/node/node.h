@@ -26,6 +26,7 @@
 #include "core/reconnect.h"
 #include "core/sightings.h"
 #include "core/trust.h"
+#include "kinds/server_keys.h"
 #include "net/tls.h"
 #include "net/connection.h"
 #include "node/node_addresses.h"
@@ -115,6 +116,7 @@ struct rl_node {
     unsigned index; /* its place in the list of masters, and its bit in sets of nodes */
     const struct rl_node_config *config;
     const struct rl_node_settings *settings;
+    const struct rl_server_keys *keys; /* its server's own */
     struct rl_tls_context *tls;
     struct rl_slot slot[RL_SLOTS];
     unsigned current;
@@ -215,8 +217,7 @@ bool rl_node_is_fit(const struct rl_node *node);
 /* Is the first attempt to connect, or to learn whether it may vote, still under way? */
 bool rl_node_pending(const struct rl_node *node);
 
-/* Is it DOWN because the peer ended the connection? That may have happened long before we
- * noticed, and says nothing about the master. */
+/* Is it DOWN because the peer ended the connection, maybe long before we noticed? */
 static inline bool rl_node_was_cut(const struct rl_node *node)
 {
     return node->mode == RL_DOWN && node->cut;
@@ -336,8 +337,7 @@ void rl_node_refuses(struct rl_node *node, const char *why, int64_t now_ns);
 /* The node is GREETING or UP, and has no vote for that reason, until INFO is told again. */
 void rl_node_found(struct rl_node *node, enum rl_cause cause, int64_t now_ns);
 
-/* The server's keys were replaced: earlier grants are lost, or elsewhere, and the uptime does
- * not show that. */
+/* Its keys were replaced: earlier grants are lost, or elsewhere, and no uptime shows that. */
 void rl_node_replaced(struct rl_node *node, enum rl_cause how, int64_t now_ns);
 
 /* A strict script found that the marker is not the one which was read: the node votes when it

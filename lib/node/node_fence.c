@@ -20,7 +20,7 @@ bool rl_node_ask_fence(struct rl_node *node, const char *what, const char *loss,
     assert(node->settings->fencing_strict);
     rl_nonce_text(rl_prng_next(node->settings->prng), nonce);
     rl_out_init(&out, bytes, sizeof(bytes));
-    rl_certificate_request(&out, nonce, what, loss, number);
+    rl_certificate_request(&out, node->keys->fencing, nonce, what, loss, number);
     if (!rl_node_ask_own(node, RL_REQUEST_FENCE, nonce, &out, now_ns,
                          now_ns + node->settings->connect_timeout_ns))
         return false;

@@ -28,7 +28,7 @@ bool rl_node_ask_lists(struct rl_node *node, int64_t now_ns, int64_t deadline_ns
     rl_put_text(&out, "EVAL");
     rl_put_text(&out, rl_lists_join);
     rl_put_text(&out, "1");
-    rl_put_text(&out, RL_LISTS_KEY);
+    rl_put_text(&out, node->keys->lists);
     rl_put_bulk(&out, nonce, sizeof(nonce));
     rl_put_text(&out, mark);
     rl_put_number(&out, RL_LISTS_MARGIN_MS);

@@ -22,8 +22,8 @@ bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns)
     rl_put_text(&out, "EVAL");
     rl_put_text(&out, rl_marker_join);
     rl_put_text(&out, "2");
-    rl_put_text(&out, RL_MARKER_KEY);
-    rl_put_text(&out, RL_QUARANTINE_KEY);
+    rl_put_text(&out, node->keys->marker);
+    rl_put_text(&out, node->keys->quarantine);
     rl_put_bulk(&out, nonce, sizeof(nonce));
     rl_put_number(&out, node->config->db);
     rl_put_number(&out, (node->settings->guard_window_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS);

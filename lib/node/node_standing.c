@@ -106,7 +106,7 @@ static const char *guarded_why(struct rl_node *node, int64_t now_ns)
         return node->why;
     if (node->guard_until_ns == INT64_MAX)
         snprintf(node->waits, sizeof(node->waits),
-                 "quarantined until somebody deletes " RL_QUARANTINE_KEY ", because %s",
+                 "quarantined until somebody deletes %s, because %s", node->keys->quarantine,
                  node->marker.why);
     else
         snprintf(node->waits, sizeof(node->waits),

@@ -3,7 +3,6 @@
 
 #include "node/request.h"
 
-#include "kinds/fencing.h"
 #include "kinds/keys.h"
 #include "kinds/marker.h"
 #include "kinds/name_set.h"
@@ -142,25 +141,23 @@ size_t rl_request_encode(const struct rl_request *request, bool by_body,
     const char *more = fenced_args(request);
     const char counter[] = {*more ? request->counter : '\0', '\0'};
     size_t keys = (strlen(script->keys) + strlen(counter)) * rl_names_count(request->target);
-    const unsigned certified = request->certificate != NULL;
+    const unsigned shown = request->certificate ? 2 : 0, marker = request->strict ? 3 : 0;
     struct rl_out out;
     assert(script->body && script->sha); /* the kind has this script */
     assert(!*more || (script->fenced_body && script->fenced_sha));
     assert(!request->strict || script->strict_sha);
-    assert(!certified || *more);
+    assert(!shown || (*more && request->certificate_key));
     rl_out_init(&out, ret_bytes, RL_REQUEST_MAX);
-    rl_put_array(&out, 4u + request->strict + 2 * certified +
+    rl_put_array(&out, 4 + marker + shown +
                            (unsigned)(keys + strlen(script->args) + strlen(more)));
     if (by_body)
         RL_PUT_LITERAL(&out, "$4\r\nEVAL\r\n");
     else
         RL_PUT_LITERAL(&out, "$7\r\nEVALSHA\r\n");
     put_script(&out, script, *more, request->strict, by_body);
-    rl_put_number(&out, (int64_t)keys + certified);
+    rl_put_number(&out, (int64_t)keys);
     put_keys(&out, script->keys, request->target);
     put_keys(&out, counter, request->target);
-    if (certified)
-        rl_put_text(&out, RL_FENCING_KEY);
     if (script->echoes_token)
         rl_put_bulk(&out, request->token, request->token_len);
     else
@@ -169,17 +166,22 @@ size_t rl_request_encode(const struct rl_request *request, bool by_body,
         put_argument(&out, request, *which);
     for (const char *which = more; *which; which++)
         put_argument(&out, request, *which);
-    if (certified)
+    if (shown) {
+        rl_put_text(&out, request->certificate_key);
         rl_put_text(&out, request->certificate);
+    }
     assert(!out.overflow);
     return out.len;
 }
 
-size_t rl_request_put_marker(char bytes[RL_REQUEST_MAX], size_t len, const char *marker)
+size_t rl_request_put_marker(char bytes[RL_REQUEST_MAX], size_t len,
+                             const struct rl_server_keys *keys, const char *marker)
 {
     struct rl_out out;
     rl_out_init(&out, bytes, RL_REQUEST_MAX);
     out.len = len;
+    rl_put_text(&out, keys->marker);
+    rl_put_text(&out, keys->quarantine);
     rl_put_text(&out, marker);
     assert(!out.overflow);
     return out.len;

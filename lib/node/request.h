@@ -3,6 +3,7 @@
 #define RL_REQUEST_H
 
 #include "kinds/kind.h"
+#include "kinds/server_keys.h"
 #include "net/resp.h"
 
 /* For encoding: room for a request by digest and one with its body, and the last nonce. */
@@ -37,6 +38,7 @@ struct rl_request {
     int64_t counter_life_ms;
     uint64_t fencing_token;
     const char *certificate; /* the fencing certificate's id; NULL: it is not shown */
+    const char *certificate_key;
 };
 
 /* Does this request reserve the lock for a waiter? Only then is reserve_ms used. */
@@ -46,9 +48,10 @@ bool rl_request_reserves(const struct rl_request *request);
 size_t rl_request_encode(const struct rl_request *request, bool by_body,
                          char ret_bytes[RL_REQUEST_MAX]);
 
-/* The last argument of a strict request, which is another one for each master: put behind its
+/* The last arguments of a strict request, which are others for each master: put behind its
  * bytes. Returns the whole length. */
-size_t rl_request_put_marker(char bytes[RL_REQUEST_MAX], size_t len, const char *marker);
+size_t rl_request_put_marker(char bytes[RL_REQUEST_MAX], size_t len,
+                             const struct rl_server_keys *keys, const char *marker);
 
 /* The native pair of an acquire: SET NX PX, and GET, which shows the token. Returns the
  * length. */

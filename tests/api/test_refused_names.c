@@ -40,14 +40,14 @@ static void expect(int result, const char *part)
 }
 
 static const char *const keys_of_x[] = {
-    "x:redlock:queue",
-    "x:redlock:holds",
-    "x:redlock:seen",
-    "redlock:marker",
-    "redlock:quarantine",
-    "redlock:lists",
-    "x:redlock:writer",
-    "x:redlock:readers",
+    "{x}:redlock:queue",
+    "{x}:redlock:holds",
+    "{x}:redlock:seen",
+    "libredlock:marker",
+    "libredlock:quarantine",
+    "libredlock:lists",
+    "{x}:redlock:writer",
+    "{x}:redlock:readers",
     "redisson_lock_queue:{x}",
     "redisson_lock_timeout:{x}",
     "{x}:me:rwlock_timeout:1",
@@ -69,6 +69,42 @@ TEST(refused_names, no_lock_is_key_of_another_one, .rows = 5)
     close_clients();
 }
 
+/* A GUID, or JSON: of an ordinary lock, wherever the format is not Redisson's. */
+TEST(refused_names, name_in_braces_is_name_where_format_is_ours, .rows = 2 * 5)
+{
+    static const char *const braced[] = {"{3F2504E0-4F89-41D3-9A0C-0305E82C3301}",
+                                         "{\"order\":42}", "{}", "{a}b}"};
+    const unsigned n = _i < 5 ? 1 : 3;
+    const int kind = _i % 5;
+    open_logging(n);
+    for (unsigned i = 0; i < sizeof(braced) / sizeof(braced[0]); i++) {
+        redlock_lock *lock = NULL;
+        if (n > 1 && kind == REDLOCK_FAIR)
+            continue; /* there are none */
+        if (n == 1 && kind != REDLOCK_PLAIN) {
+            expect(client_try_as(one, braced[i], kind, "me", 0, &lock), "in braces as a whole");
+            ck_assert_ptr_null(lock);
+            continue;
+        }
+        lock = client_take_as(one, braced[i], kind, kind == REDLOCK_PLAIN ? NULL : "me");
+        ck_assert(master_has(masters, 0, braced[i]));
+        ck_assert_int_eq(redlock_release(lock), 0);
+    }
+    close_clients();
+}
+
+TEST(refused_names, name_in_braces_and_name_inside_are_two_locks)
+{
+    open_logging(1);
+    redlock_lock *lock = client_take(one, "x"), *other = client_take(two, "{x}");
+    redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert_int_eq(redlock_inspect_n(one, "{x}", 3, NULL, &info), 0);
+    ck_assert_int_eq(info.held, 1);
+    ck_assert_int_eq(redlock_release(other), 0);
+    close_clients();
+}
+
 static void never(void *context, int result, redlock_lock *lock)
 {
     (void)context;
@@ -79,7 +115,7 @@ static void never(void *context, int result, redlock_lock *lock)
 
 TEST(refused_names, clashing_name_is_refused_in_every_call)
 {
-    static const char name[] = "x:redlock:writer", part[] = "can't end in :redlock:queue";
+    static const char name[] = "{x}:redlock:writer", part[] = "can't end in }:redlock:queue";
     static const char *const names[] = {"a", name, "b"};
     static const redlock_bytes bytes[] = {{"a", 1}, {name, sizeof(name) - 1}};
     redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
@@ -123,10 +159,12 @@ TEST(refused_names, text_with_clashing_name_is_not_attached)
 {
     redlock_lock *lock = NULL;
     open_logging(1);
-    const char *text = forge(client_take(one, "a"), "x:redlock:holds", NULL);
-    expect(redlock_attach(two, text, &lock), "can't end in :redlock:queue");
+    const char *text = forge(client_take(one, "a"), "{x}:redlock:holds", NULL);
+    expect(redlock_attach(two, text, &lock), "can't end in }:redlock:queue");
     text = forge(client_take_as(one, "b", REDLOCK_READ, "me"), "x", "a:o:7");
     expect(redlock_attach(two, text, &lock), "the owner of a read or write lock");
+    text = forge(client_take_as(one, "c", REDLOCK_REENTRANT, "me"), "{x}", NULL);
+    expect(redlock_attach(two, text, &lock), "in braces as a whole");
     ck_assert_ptr_null(lock);
     close_clients();
 }

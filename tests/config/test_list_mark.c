@@ -53,12 +53,13 @@ TEST(word, address_database_and_socket_count)
 }
 
 static const struct rl_list_mark marks[] = {
-    {5, 30000, 10000, RL_GUARD_ON, 0x1f2e3d4c, false, ""},
-    {1, 1, 0, RL_GUARD_OFF, 0, false, ""},
-    {REDLOCK_NODES_MAX, RL_TTL_LIMIT_MS, 999999, RL_GUARD_MARKER, 0xffffffff, false, ""},
-    {3, 5000, 10000, RL_GUARD_ON, 5, true, ""},
-    {REDLOCK_NODES_MAX, RL_TTL_LIMIT_MS, 999999, RL_GUARD_MARKER, 0xffffffff, true, ""},
-    {REDLOCK_NODES_MAX, RL_TTL_LIMIT_MS, 999999, RL_GUARD_STRICT, 0xffffffff, true, ""},
+    {5, 30000, 10000, RL_GUARD_ON, 0x1f2e3d4c, false, false, ""},
+    {5, 30000, 10000, RL_GUARD_ON, 0x1f2e3d4c, true, true, ""},
+    {1, 1, 0, RL_GUARD_OFF, 0, false, false, ""},
+    {REDLOCK_NODES_MAX, RL_TTL_LIMIT_MS, 999999, RL_GUARD_MARKER, 0xffffffff, false, false, ""},
+    {3, 5000, 10000, RL_GUARD_ON, 5, true, false, ""},
+    {REDLOCK_NODES_MAX, RL_TTL_LIMIT_MS, 999999, RL_GUARD_MARKER, 0xffffffff, true, false, ""},
+    {REDLOCK_NODES_MAX, RL_TTL_LIMIT_MS, 999999, RL_GUARD_STRICT, 0xffffffff, true, false, ""},
 };
 
 TEST(word, what_is_written_is_read, .rows = ROWS(marks))
@@ -73,6 +74,7 @@ TEST(word, what_is_written_is_read, .rows = ROWS(marks))
     ck_assert_int_eq(read.guard, marks[_i].guard);
     ck_assert_uint_eq(read.addresses, marks[_i].addresses);
     ck_assert_int_eq(read.strict, marks[_i].strict);
+    ck_assert_int_eq(read.former, marks[_i].former);
     for (size_t len = 0; len < strlen(text); len++)
         ck_assert_msg(!rl_list_mark_read(text, len, &read) || read.other[0], "%.*s", (int)len,
                       text);
@@ -97,21 +99,38 @@ TEST(word, word_is_readable)
 {
     char text[RL_LIST_MARK_MAX + 1];
     rl_list_mark_write(&marks[0], text);
-    ck_assert_str_eq(text, "n5-ttl30000-drift10000-guard-1f2e3d4c");
+    ck_assert_str_eq(text, "n5-ttl30000-keys2-drift10000-guard-1f2e3d4c");
+}
+
+/* What the former version writes is read, and known by its keys alone. */
+TEST(word, former_format_of_keys_is_told_first)
+{
+    static const char former[] = "n5-ttl30000-drift10000-guard-1f2e3d4c";
+    struct rl_list_mark read;
+    char text[RL_LIST_MARK_MAX + 1], difference[RL_LIST_DIFFERENCE_MAX];
+    ck_assert(rl_list_mark_read(former, strlen(former), &read));
+    ck_assert(read.former && !read.other[0]);
+    rl_list_mark_write(&read, text);
+    ck_assert_str_eq(text, former);
+    rl_list_mark_compare(&read, &marks[0], difference);
+    ck_assert_str_eq(difference, "it is of a former version, whose keys have other names");
+    read.nodes = 3;
+    rl_list_mark_compare(&read, &marks[0], difference);
+    ck_assert_str_eq(difference, "it is of a former version, whose keys have other names");
 }
 
 static const struct {
     struct rl_list_mark its;
     const char *text;
 } differences[] = {
-    {{3, 20000, 0, RL_GUARD_OFF, 1, false, ""}, "its list has 3 masters, this one 5"},
-    {{5, 20000, 0, RL_GUARD_OFF, 1, false, ""}, "its max-ttl is 20s, here 30s"},
-    {{5, 30000, 0, RL_GUARD_OFF, 1, false, ""}, "its guard is off, here on"},
-    {{5, 30000, 0, RL_GUARD_STRICT, 1, false, ""}, "its guard is strict, here on"},
-    {{5, 30000, 50000, RL_GUARD_ON, 1, true, ""}, "its fencing is strict, here clock"},
-    {{5, 30000, 50000, RL_GUARD_ON, 1, false, ""},
+    {{3, 20000, 0, RL_GUARD_OFF, 1, false, false, ""}, "its list has 3 masters, this one 5"},
+    {{5, 20000, 0, RL_GUARD_OFF, 1, false, false, ""}, "its max-ttl is 20s, here 30s"},
+    {{5, 30000, 0, RL_GUARD_OFF, 1, false, false, ""}, "its guard is off, here on"},
+    {{5, 30000, 0, RL_GUARD_STRICT, 1, false, false, ""}, "its guard is strict, here on"},
+    {{5, 30000, 50000, RL_GUARD_ON, 1, true, false, ""}, "its fencing is strict, here clock"},
+    {{5, 30000, 50000, RL_GUARD_ON, 1, false, false, ""},
      "its drift-factor is 0.050000, here 0.010000"},
-    {{5, 30000, 10000, RL_GUARD_ON, 1, false, ""},
+    {{5, 30000, 10000, RL_GUARD_ON, 1, false, false, ""},
      "it names other masters, or other databases of them"},
 };
 
@@ -133,20 +152,25 @@ TEST(word, first_difference_is_told, .rows = ROWS(differences))
 
 /* What a later version may write: it begins as all do. */
 static const char *const later[] = {
-    "n3-ttl3000-drift10000-paranoid-1f2e3d4c",
-    "n3-ttl3000-drift10000-guard-1f2e3d4c-more",
-    "n0-ttl1-drift1-guard-00000000",
-    "n65-ttl1-drift1-guard-00000000",
-    "n99999999999999999999-ttl1-drift1-guard-00000000",
-    "n1-ttl12345678901234-drift1-guard-00000000",
-    "n1-ttl604800001-drift1-guard-00000000",
-    "n1-ttl1-drift1000000-guard-00000000",
-    "n1-ttl1-drift1-Guard-00000000",
-    "n1-ttl1-drift1-guard-0000000g",
-    "n1-ttl1-drift1-guard-000000000",
-    "n1-ttl1-drift1-guard00000000",
-    "n1-ttl1-drift1--00000000",
+    "n3-ttl3000-keys2-drift10000-paranoid-1f2e3d4c",
+    "n3-ttl3000-keys2-drift10000-guard-1f2e3d4c-more",
+    "n0-ttl1-keys2-drift1-guard-00000000",
+    "n65-ttl1-keys2-drift1-guard-00000000",
+    "n99999999999999999999-ttl1-keys2-drift1-guard-00000000",
+    "n1-ttl12345678901234-keys2-drift1-guard-00000000",
+    "n1-ttl604800001-keys2-drift1-guard-00000000",
+    "n1-ttl1-keys2-drift1000000-guard-00000000",
+    "n1-ttl1-keys2-drift1-Guard-00000000",
+    "n1-ttl1-keys2-drift1-guard-0000000g",
+    "n1-ttl1-keys2-drift1-guard-000000000",
+    "n1-ttl1-keys2-drift1-guard00000000",
+    "n1-ttl1-keys2-drift1--00000000",
     "n1-ttl1-x",
+    "n3-ttl3000-keys1-drift10000-guard-1f2e3d4c",
+    "n3-ttl3000-keys3-drift10000-guard-1f2e3d4c",
+    "n3-ttl3000-keys-drift10000-guard-1f2e3d4c",
+    "n3-ttl3000-keys2drift10000-guard-1f2e3d4c",
+    "n3-ttl3000-drift10000-keys2-guard-1f2e3d4c",
 };
 
 TEST(word, later_version_is_known_as_such, .rows = ROWS(later))

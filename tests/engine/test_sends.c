@@ -109,7 +109,7 @@ static void expect_sent(const char *bytes, unsigned times)
 static void expect_release(const char *token)
 {
     static const char head[] = "*7\r\n$7\r\nEVALSHA\r\n$40\r\n";
-    static const char keys[] = "\r\n$1\r\n2\r\n$4\r\nname\r\n$18\r\nname:redlock:queue\r\n";
+    static const char keys[] = "\r\n$1\r\n2\r\n$4\r\nname\r\n$20\r\n{name}:redlock:queue\r\n";
     char expected[512];
     const char *digest = sent + strlen(head);
     const char *reserve_ms = sent + sent_len / N - strlen("20\r\n");

@@ -177,7 +177,7 @@ TEST(which, every_kind_is_filled_in, .rows = 6)
     master_restart(masters, 2, true);
     ck_assert(wait_until(master_has(masters, 2, "name"), SOON_MS));
     if (token) {
-        struct reply counter = master_do(masters, 2, "GET", "name:redlock:fence", (char *)NULL);
+        struct reply counter = master_do(masters, 2, "GET", "{name}:redlock:fence", (char *)NULL);
         ck_assert_uint_eq(strtoull(counter.text, NULL, 10), token);
         ck_assert_uint_eq(redlock_fencing_token(lock), token);
     }

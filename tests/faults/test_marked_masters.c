@@ -260,8 +260,8 @@ TEST(connected, quarantine_by_hand_ends_by_hand)
     master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "maintenance", NULL);
     redlock *client = client_open(file);
     ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_GUARDED);
-    ck_assert_str_eq(text, "quarantined until somebody deletes redlock:quarantine, because "
-                           "what stands in redlock:quarantine is another program's, or was "
+    ck_assert_str_eq(text, "quarantined until somebody deletes libredlock:quarantine, because "
+                           "what stands in libredlock:quarantine is another program's, or was "
                            "set by hand");
     master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
     expect_lock(client, 20000);
@@ -379,7 +379,8 @@ TEST(beside, user_without_right_to_marker_has_no_vote)
 {
     redlock_lock *lock = NULL;
     start_marked(1);
-    master_do(masters, 0, "ACL", "SETUSER", "default", "resetkeys", "~name*", NULL);
+    master_do(masters, 0, "ACL", "SETUSER", "default", "resetkeys", "~name*",
+              "~{name*", NULL);
     redlock *client = client_open(file);
     ck_assert_int_eq(client_try(client, "name", 1000, 0, &report, &lock), REDLOCK_ENOQUORUM);
     ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_REFUSED);

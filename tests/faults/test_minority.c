@@ -73,7 +73,7 @@ enum { EACH_MS = 5, ALONE_MS = 3000 };
 /* By which a master knows the first one in the queue: a client and a number. */
 static void find_waiter(char ret_waiter[128])
 {
-    struct reply reply = master_do(masters, 0, "ZRANGE", "name:redlock:queue", "0", "0", NULL);
+    struct reply reply = master_do(masters, 0, "ZRANGE", "{name}:redlock:queue", "0", "0", NULL);
     snprintf(ret_waiter, 128, "%.127s", reply.text);
     ck_assert_msg(strlen(ret_waiter) > 37, "%s", ret_waiter);
 }

@@ -186,8 +186,8 @@ TEST(warn, each_other_list_is_told)
 
 /* What a later version may leave there. */
 static const char *const later[] = {
-    "n3-ttl3000-drift10000-paranoid-1f2e3d4c",
-    "n65-ttl3000-drift10000-guard-1f2e3d4c",
+    "n3-ttl3000-keys2-drift10000-paranoid-1f2e3d4c",
+    "n65-ttl3000-keys2-drift10000-guard-1f2e3d4c",
     "n3-ttl9999999999999-drift1-later-00000000",
     "n3-ttl3000-sentinels3-drift10000-guard-1f2e3d4c",
 };
@@ -219,6 +219,30 @@ TEST(warn, later_version_is_told_once_and_costs_no_vote, .rows = LATER)
         ck_assert_int_eq(client_state(client, i, text), REDLOCK_NODE_READY);
         expect_text("warning: another list of nodes is in use here: n");
     }
+    redlock_close(client);
+}
+
+/* A client of the former format of keys has shown its mark, in the key that it knows. */
+static void show_former(void)
+{
+    char value[32];
+    for (unsigned i = 0; i < masters->n; i++) {
+        snprintf(value, sizeof(value), "%.10s000", master_do(masters, i, "TIME", NULL).text);
+        master_do(masters, i, "HSET", "redlock:lists", "n3-ttl1000-drift10000-guard-1f2e3d4c",
+                  value, NULL);
+    }
+}
+
+TEST(warn, client_of_former_version_is_told_and_costs_no_vote)
+{
+    static struct lines lines;
+    show_former();
+    redlock *client = open_noting(WARN, 0, 2, "", &lines);
+    ck_assert_uint_eq(client_ready(client), 3);
+    expect_lock(client, 0);
+    ck_assert_uint_eq(lines_with(&lines, "it is of a former version, whose keys have other"), 1);
+    ck_assert_int_eq(client_state(client, 0, text), REDLOCK_NODE_READY);
+    expect_text("it is of a former version, whose keys have other names");
     redlock_close(client);
 }
 
@@ -257,6 +281,14 @@ TEST(refuse, later_version_has_another_list, .rows = LATER)
     show_mark(later[_i]);
     redlock *client = open_list(REFUSE, 0, 2);
     expect_none(client, "it is of another version of this library");
+    redlock_close(client);
+}
+
+TEST(refuse, former_version_has_another_list)
+{
+    show_former();
+    redlock *client = open_list(REFUSE, 0, 2);
+    expect_none(client, "it is of a former version, whose keys have other names");
     redlock_close(client);
 }
 
@@ -378,7 +410,8 @@ TEST(unseen, clients_of_other_databases_do_not_meet)
 static void take_right_away(void)
 {
     for (unsigned i = 0; i < masters->n; i++)
-        master_do(masters, i, "ACL", "SETUSER", "default", "resetkeys", "~name*", NULL);
+        master_do(masters, i, "ACL", "SETUSER", "default", "resetkeys", "~name*",
+                  "~{name*", NULL);
 }
 
 TEST(unseen, warn_without_right_goes_on)
@@ -440,7 +473,7 @@ TEST(unseen, marker_and_lists_are_asked_for_together)
     redlock *other =
         open_list("guard marker\nmax-ttl 1s\nttl 500ms\nconfig-agreement refuse\n", 0, 3);
     ck_assert(wait_until(client_state(other, 0, text) == REDLOCK_NODE_REFUSED, SOON_MS));
-    expect_text("another list of nodes is in use here: n3-ttl1000-drift10000-marker-");
+    expect_text("another list of nodes is in use here: n3-ttl1000-keys2-drift10000-marker-");
     redlock_close(client);
     redlock_close(other);
 }

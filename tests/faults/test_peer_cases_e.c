@@ -273,7 +273,7 @@ TEST(peer_cases_e, e_69_queue_never_outlives_its_ttl)
         /* A master that was late for the round is asked in a later one. */
         long long left = 0;
         ck_assert(wait_until(
-            (left = master_do(masters, i, "PTTL", "name:redlock:queue", NULL).number) > 0,
+            (left = master_do(masters, i, "PTTL", "{name}:redlock:queue", NULL).number) > 0,
             15000));
         ck_assert_msg(left <= 60000, "%lld ms", left);
     }

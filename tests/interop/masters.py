@@ -10,7 +10,7 @@ import time
 
 START_S = 10
 
-MARKER, QUARANTINE = "redlock:marker", "redlock:quarantine"
+MARKER, QUARANTINE = "libredlock:marker", "libredlock:quarantine"
 BROKEN = ":redlock:broken"  # who broke a lock by hand: stays for as long as the lock would have
 KINDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib", "kinds")
 
@@ -22,6 +22,11 @@ def script(name):
     parts = [line.split() for line in lines]
     return "".join(script(part[2]) if part[:2] == ["--", "include"] else line
                    for line, part in zip(lines, parts))
+
+
+def own_key(name, word):
+    """This library's key of that word beside a lock."""
+    return (name + "{}" if "}" in name else "{" + name + "}") + ":redlock:" + word
 
 
 def server_program():

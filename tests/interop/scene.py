@@ -5,7 +5,7 @@ import os
 import time
 
 from clients import MARKED_MS, Broken, Driver, Late
-from masters import Masters
+from masters import Masters, own_key
 
 LEASE_MS = 30000   # of a lock that nobody waits to run out
 WAKE_S = 5         # a waiter has it so soon after a release: far less than the lease
@@ -202,7 +202,7 @@ class Scene:
         """Who waits in a way that the masters know of."""
         first = self.masters.all[0]
         name = self.key.split(",")[0]
-        queued = first.ask("ZCARD", name + ":redlock:queue") if self.kind == "plain" else 0
+        queued = first.ask("ZCARD", own_key(name, "queue")) if self.kind == "plain" else 0
         return queued + self.masters.listeners(name if "{" in name else "{" + name)
 
     def beside(self, prefix):

@@ -24,11 +24,15 @@ static const struct {
     const char *braced; /* of "x{a}" */
 } keys[] = {
     {'n', "a b", "x{a}"},
-    {'q', "a b:redlock:queue", "x{a}:redlock:queue"},
-    {'h', "a b:redlock:holds", "x{a}:redlock:holds"},
-    {'s', "a b:redlock:seen", "x{a}:redlock:seen"},
-    {'m', "a b:redlock:writer", "x{a}:redlock:writer"},
-    {'R', "a b:redlock:readers", "x{a}:redlock:readers"},
+    {'q', "{a b}:redlock:queue", "x{a}{}:redlock:queue"},
+    {'h', "{a b}:redlock:holds", "x{a}{}:redlock:holds"},
+    {'s', "{a b}:redlock:seen", "x{a}{}:redlock:seen"},
+    {'m', "{a b}:redlock:writer", "x{a}{}:redlock:writer"},
+    {'R', "{a b}:redlock:readers", "x{a}{}:redlock:readers"},
+    {'F', "{a b}:redlock:fence", "x{a}{}:redlock:fence"},
+    {'B', "{a b}:redlock:broken", "x{a}{}:redlock:broken"},
+    {'M', "{a b}:redlock:queue", "x{a}{}:redlock:queue"},
+    {'k', "redisson_lock_token:{a b}", "redisson_lock_token:x{a}"},
     {'b', "{a b}", "x{a}"},
     {'c', "redisson_lock__channel:{a b}", "redisson_lock__channel:x{a}"},
     {'f', "redisson_lock__channel:{a b}:u:7", "redisson_lock__channel:x{a}:u:7"},
@@ -62,6 +66,20 @@ TEST(key, one_brace_is_enough)
     expect_key('c', &target, "redisson_lock__channel:ab{");
     target = target_of("ab}", 3, "");
     expect_key('c', &target, "redisson_lock__channel:{ab}}");
+}
+
+/* It is another name than the one inside the braces. */
+TEST(key, name_in_braces_keeps_redissons_as_well)
+{
+    struct rl_target target = target_of("{ab}", 4, "");
+    expect_key('c', &target, "redisson_lock__channel:{{ab}}");
+    expect_key('q', &target, "{ab}{}:redlock:queue");
+    target = target_of("{}", 2, "");
+    expect_key('C', &target, "redisson_rwlock:{{}}");
+    target = target_of("{a}{b}", 6, "");
+    expect_key('C', &target, "redisson_rwlock:{a}{b}");
+    target = target_of("{", 1, "");
+    expect_key('C', &target, "redisson_rwlock:{");
 }
 
 TEST(key, names_are_bytes)

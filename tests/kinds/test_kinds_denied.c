@@ -11,7 +11,7 @@
 
 #define FAIR_QUEUE "redisson_lock_queue:{k}"
 #define FAIR_TIMEOUT "redisson_lock_timeout:{k}"
-#define FAIR_SEEN "k:redlock:seen"
+#define FAIR_SEEN "{k}:redlock:seen"
 
 static int64_t number(const char *command, const char *key)
 {
@@ -69,6 +69,20 @@ TEST(denied, user_without_right_to_look_is_not_told_of_other_holder, .rows = ALL
         ck_assert_int_eq(talk_do(&talk_here, "DBSIZE", (char *)NULL).number, 2 * held);
         ck_assert_int_eq(run(&talk_here, RL_ROW_SEVERAL, RL_ACQUIRE, "mine").yes, !held);
     }
+    talk_close(&restricted);
+}
+
+/* Who has no right to leases takes nothing, and leaves no lock that has no end. */
+TEST(denied, reader_without_right_to_lease_leaves_nothing, .rows = 2)
+{
+    static const char *const rules[] = {"~k",        "~{k}", "~{k}:redlock:*",
+                                        "~redisson_*", "&*", NULL};
+    struct talk restricted;
+    talk_log_in(&talk_here, talk_masters, rules, &restricted);
+    struct script_told told =
+        run(&restricted, RL_ROW_READ, _i ? RL_ACQUIRE_OR_QUEUE : RL_ACQUIRE, "mine");
+    ck_assert_msg(told.type == '-', "%s", told.text);
+    ck_assert_int_eq(number("EXISTS", "k"), 0);
     talk_close(&restricted);
 }
 

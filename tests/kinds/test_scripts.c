@@ -144,7 +144,7 @@ TEST(server, names_are_servers, .rows = RL_ROWS)
 
 /* The lock is "k", and who waits for it is always the same. */
 #define WAITER "11111111-2222-3333-4444-555555555555:1"
-#define QUEUE "k" RL_QUEUE_SUFFIX
+#define QUEUE "{k}" RL_QUEUE_SUFFIX
 
 static struct script_told run(int verb, const char *token, int64_t ttl_ms)
 {

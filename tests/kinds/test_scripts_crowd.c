@@ -13,7 +13,7 @@
 #define CROWD_TEXT "10000"
 #define QUEUE_KEY "redisson_lock_queue:{" LOCK "}"
 #define TIMES_KEY "redisson_lock_timeout:{" LOCK "}"
-#define SEEN_KEY LOCK ":redlock:seen"
+#define SEEN_KEY "{" LOCK "}:redlock:seen"
 #define SHARE_MS 300000
 
 /* A call that looks at everybody takes 600 commands and more, or one that takes long. Others
@@ -75,8 +75,8 @@ static void many_wait(bool held)
     if (held) {
         talk_do(&talk, "HSET", LOCK, "other", "1", (char *)NULL);
         talk_do(&talk, "PEXPIRE", LOCK, "60000", (char *)NULL);
-        talk_do(&talk, "SADD", LOCK ":redlock:holds", "token", (char *)NULL);
-        talk_do(&talk, "PEXPIRE", LOCK ":redlock:holds", "60000", (char *)NULL);
+        talk_do(&talk, "SADD", "{" LOCK "}:redlock:holds", "token", (char *)NULL);
+        talk_do(&talk, "PEXPIRE", "{" LOCK "}:redlock:holds", "60000", (char *)NULL);
     }
 }
 
@@ -180,7 +180,7 @@ static void many_read_and_one(void)
 static void many_read_and_mark(void)
 {
     many_read();
-    talk_do(&talk, "SET", LOCK ":redlock:writer", "a client", "PX", "60000", (char *)NULL);
+    talk_do(&talk, "SET", "{" LOCK "}:redlock:writer", "a client", "PX", "60000", (char *)NULL);
 }
 
 /* All leases have run out but the last one, "owner-10000". */
@@ -198,7 +198,7 @@ static void deaf_wait(void)
 {
     on_master("redis.call('FLUSHALL')\n"
               "for i = 1, ARGV[1] do\n"
-              "  redis.call('ZADD', KEYS[1] .. ':redlock:queue', i,\n"
+              "  redis.call('ZADD', '{' .. KEYS[1] .. '}:redlock:queue', i,\n"
               "    string.format('%08d-0000-4000-8000-000000000000:1', i))\n"
               "end\n"
               "redis.call('SET', KEYS[1], 'token', 'PX', 60000)\n");
@@ -209,10 +209,10 @@ static void many_tokens(void)
     on_master("redis.call('FLUSHALL')\n"
               "redis.call('HSET', KEYS[1], 'alice', ARGV[1])\n"
               "for i = 1, ARGV[1] do\n"
-              "  redis.call('SADD', KEYS[1] .. ':redlock:holds', 'token-' .. i)\n"
+              "  redis.call('SADD', '{' .. KEYS[1] .. '}:redlock:holds', 'token-' .. i)\n"
               "end\n"
               "redis.call('PEXPIRE', KEYS[1], 60000)\n"
-              "redis.call('PEXPIRE', KEYS[1] .. ':redlock:holds', 60000)\n");
+              "redis.call('PEXPIRE', '{' .. KEYS[1] .. '}:redlock:holds', 60000)\n");
 }
 
 static const struct call calls[] = {
@@ -336,7 +336,7 @@ TEST(crowd, what_is_over_counts_for_nothing, .rows = ROWS(overs))
 {
     much_is_over(overs[_i].lives);
     if (overs[_i].mark)
-        talk_do(&talk, "SET", LOCK ":redlock:writer", overs[_i].mark, (char *)NULL);
+        talk_do(&talk, "SET", "{" LOCK "}:redlock:writer", overs[_i].mark, (char *)NULL);
     struct script_told told = run(overs[_i].row, overs[_i].verb, overs[_i].owner);
     ck_assert_msg(told.yes == (int64_t)overs[_i].code, "%d: %d, %s", _i, (int)told.yes,
                   told.holder);
@@ -373,12 +373,12 @@ TEST(crowd, waiter_behind_deaf_ones_is_woken, .rows = 2)
     deaf_wait();
     talk_open(&ear, scripts_masters, 0);
     talk_listen(&ear, talk_waiter(1, 1, waiter));
-    talk_do(&talk, "ZADD", LOCK ":redlock:queue", _i == 0 ? "999.5" : "1000.5", waiter,
+    talk_do(&talk, "ZADD", "{" LOCK "}:redlock:queue", _i == 0 ? "999.5" : "1000.5", waiter,
             (char *)NULL);
     ck_assert_int_eq((int)run(RL_ROW_PLAIN, RL_RELEASE, "").yes, RL_GRANTED);
     ck_assert_uint_eq(talk_messages(&ear, messages), _i == 0);
     ck_assert_int_eq(talk_do(&talk, "EXISTS", LOCK, (char *)NULL).number, _i == 0);
-    ck_assert_int_eq(talk_do(&talk, "ZCARD", LOCK ":redlock:queue", (char *)NULL).number,
+    ck_assert_int_eq(talk_do(&talk, "ZCARD", "{" LOCK "}:redlock:queue", (char *)NULL).number,
                      CROWD + 1 - 1000);
     talk_close(&ear);
 }

@@ -28,7 +28,7 @@ static long long take_for(const char *token, uint64_t proposed, const char *life
     snprintf(text, sizeof(text), "%llu", (unsigned long long)proposed);
     snprintf(ahead, sizeof(ahead), "%d", AHEAD_US);
     struct reply reply =
-        master_do(masters, 0, "EVAL", fenced(RL_ACQUIRE), "2", "name", "name:redlock:fence",
+        master_do(masters, 0, "EVAL", fenced(RL_ACQUIRE), "2", "name", "{name}:redlock:fence",
                   NONCE, token, "60000", "1", text, ahead, life, (char *)NULL);
     if (reply.type != '*')
         return -1;
@@ -52,7 +52,7 @@ static struct reply keep_or_fail(enum rl_verb verb, const char *token, uint64_t 
     char text[32], ahead[32];
     snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
     snprintf(ahead, sizeof(ahead), "%d", AHEAD_US);
-    return master_do(masters, 0, "EVAL", fenced(verb), "2", "name", "name:redlock:fence", NONCE,
+    return master_do(masters, 0, "EVAL", fenced(verb), "2", "name", "{name}:redlock:fence", NONCE,
                      token, "60000", "1", text, ahead, writes_back ? "1" : "0", LIFE,
                      (char *)NULL);
 }
@@ -66,7 +66,7 @@ static bool keep(enum rl_verb verb, const char *token, uint64_t number)
 
 static uint64_t counter(void)
 {
-    struct reply reply = master_do(masters, 0, "GET", "name:redlock:fence", (char *)NULL);
+    struct reply reply = master_do(masters, 0, "GET", "{name}:redlock:fence", (char *)NULL);
     bool missing = reply.text[0] == '-'; /* nil's length */
     return reply.type == '$' && !missing ? strtoull(reply.text, NULL, 10) : 0;
 }
@@ -75,7 +75,7 @@ static void set_counter(uint64_t number)
 {
     char text[32];
     snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
-    master_do(masters, 0, "SET", "name:redlock:fence", text, (char *)NULL);
+    master_do(masters, 0, "SET", "{name}:redlock:fence", text, (char *)NULL);
 }
 
 /* The master's clock, in us. */
@@ -143,7 +143,7 @@ TEST(grant, life_is_set_or_there_is_no_end, .rows = 2)
 {
     begin();
     ck_assert_int_gt(take_for("token", 0, _i == 0 ? LIFE : "0"), 0);
-    long long left = master_do(masters, 0, "PTTL", "name:redlock:fence", (char *)NULL).number;
+    long long left = master_do(masters, 0, "PTTL", "{name}:redlock:fence", (char *)NULL).number;
     if (_i == 0)
         ck_assert(left > 50000 && left <= 100000);
     else
@@ -160,7 +160,7 @@ TEST(keep, holder_writes_its_token_upwards, .rows = 2)
     ck_assert_uint_eq(counter(), number + 5);
     ck_assert(keep(keeping[_i], "token", number));
     ck_assert_uint_eq(counter(), number + 5);
-    ck_assert_int_gt(master_do(masters, 0, "PTTL", "name:redlock:fence", (char *)NULL).number,
+    ck_assert_int_gt(master_do(masters, 0, "PTTL", "{name}:redlock:fence", (char *)NULL).number,
                      50000);
 }
 
@@ -178,7 +178,7 @@ TEST(keep, token_too_far_ahead_is_not_written, .rows = 2)
     begin();
     uint64_t number = (uint64_t)take_for("token", 0, LIFE);
     if (_i == 1)
-        master_do(masters, 0, "DEL", "name:redlock:fence", (char *)NULL);
+        master_do(masters, 0, "DEL", "{name}:redlock:fence", (char *)NULL);
     uint64_t before = counter();
     ck_assert_uint_eq(before, _i == 1 ? 0 : number);
     for (int i = 0; i < 2; i++) {
@@ -217,7 +217,7 @@ TEST(keep, missing_counter_is_written_again, .rows = 2)
 {
     begin();
     ck_assert_int_gt(take_for("token", 0, LIFE), 0);
-    master_do(masters, 0, "DEL", "name:redlock:fence", (char *)NULL);
+    master_do(masters, 0, "DEL", "{name}:redlock:fence", (char *)NULL);
     ck_assert(keep(keeping[_i], "token", 77));
     ck_assert_uint_eq(counter(), 77);
 }

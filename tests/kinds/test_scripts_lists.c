@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OWN "n3-ttl30000-drift10000-guard-00000001"
-#define FIVE "n5-ttl30000-drift10000-guard-00000002"
-#define SHORT "n3-ttl1000-drift10000-guard-00000003"
+#define OWN "n3-ttl30000-keys2-drift10000-guard-00000001"
+#define FIVE "n5-ttl30000-keys2-drift10000-guard-00000002"
+#define SHORT "n3-ttl1000-keys2-drift10000-guard-00000003"
+#define FORMER "n3-ttl1000-drift10000-guard-00000001"
 #define MARGIN "5000"
 
 static struct masters *masters;
@@ -58,6 +59,44 @@ static void show(const char *mark, long long ago_ms)
     char value[32];
     snprintf(value, sizeof(value), "%lld", time_ms() - ago_ms);
     master_do(masters, 0, "HSET", RL_LISTS_KEY, mark, value, NULL);
+}
+
+/* ---- clients of the former format of keys ------------------------------------------------- */
+
+static void show_former(const char *mark, long long ago_ms)
+{
+    char value[32];
+    snprintf(value, sizeof(value), "%lld", time_ms() - ago_ms);
+    master_do(masters, 0, "HSET", "redlock:lists", mark, value, NULL);
+}
+
+/* A mark that says that it comes from tomorrow is alive, as among our own. */
+TEST(lists, former_ones_are_told_while_they_live)
+{
+    expect(OWN, "0 ");
+    show_former(FORMER, 5500);
+    expect(OWN, "1 " FORMER);
+    show_former("n7-ttl1000-drift1-open-00000000", -86400000);
+    expect(OWN, "2 " FORMER " n7-ttl1000-drift1-open-00000000");
+    show(FIVE, 0);
+    expect(OWN, "3 " FORMER " " FIVE " n7-ttl1000-drift1-open-00000000");
+    show_former(FORMER, 6001);
+    expect(OWN, "2 " FIVE " n7-ttl1000-drift1-open-00000000");
+    ck_assert_int_eq(master_do(masters, 0, "HLEN", "redlock:lists", NULL).number, 2);
+    ck_assert_int_eq(master_do(masters, 0, "PTTL", "redlock:lists", NULL).number, -1);
+}
+
+/* Another program's keys begin so. */
+TEST(lists, what_is_no_list_of_former_ones_is_let_be)
+{
+    master_do(masters, 0, "SET", "redlock:lists", "token", "PX", "60000", NULL);
+    expect(OWN, "0 ");
+    ck_assert_str_eq(master_do(masters, 0, "GET", "redlock:lists", NULL).text, "token");
+    master_do(masters, 0, "DEL", "redlock:lists", NULL);
+    master_do(masters, 0, "HSET", "redlock:lists", "by hand", "1", FORMER, "yesterday", NULL);
+    expect(OWN, "0 ");
+    show_former(FORMER, 0);
+    expect(OWN, "1 " FORMER);
 }
 
 static long long left_ms(void)

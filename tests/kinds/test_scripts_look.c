@@ -4,6 +4,7 @@
 
 #include "net/resp.h"
 #include "scripts_scene.h"
+#include "kinds/keys.h"
 #include "kinds/lock_view.h"
 
 #include <inttypes.h>
@@ -13,10 +14,10 @@
 #define FAIR_QUEUE "redisson_lock_queue:{" LOCK "}"
 #define CHANNEL "redisson_lock__channel:{" LOCK "}"
 #define RW_CHANNEL "redisson_rwlock:{" LOCK "}"
-#define WRITER LOCK ":redlock:writer"
-#define READERS LOCK ":redlock:readers"
-#define HOLDS LOCK ":redlock:holds"
-#define NOTE LOCK ":redlock:broken"
+#define WRITER "{" LOCK "}:redlock:writer"
+#define READERS "{" LOCK "}:redlock:readers"
+#define HOLDS "{" LOCK "}:redlock:holds"
+#define NOTE "{" LOCK "}:redlock:broken"
 #define TOKEN "0123456789abcdef0123456789abcdef:client-"
 #define CLIENT "00000001-1111-4222-8333-444444444444"
 
@@ -240,6 +241,22 @@ TEST(look, listener_is_counted)
     talk_close(&ear);
 }
 
+/* It is another name than the one inside, and who listens to that does not wait for this. */
+TEST(look, name_in_braces_has_listeners_of_its_own)
+{
+    struct talk ear;
+    talk_open(&ear, scripts_masters, 0);
+    talk_do(&ear, "SUBSCRIBE", CHANNEL, (char *)NULL);
+    look_at("{" LOCK "}", NULL);
+    ck_assert_uint_eq(view.told.waiting, 0);
+    talk_do(&ear, "SUBSCRIBE", "redisson_lock__channel:{{" LOCK "}}", (char *)NULL);
+    look_at("{" LOCK "}", NULL);
+    ck_assert_uint_eq(view.told.waiting, 1);
+    look();
+    ck_assert_uint_eq(view.told.waiting, 1);
+    talk_close(&ear);
+}
+
 /* Owners are anybody's: lines and NULs in them, and far too long ones. */
 TEST(look, hostile_owners_are_only_bytes)
 {
@@ -413,10 +430,15 @@ TEST(look, read_write_lock_is_deleted_and_all_are_told)
     }
 }
 
+static struct script_told extend_on(const char *name)
+{
+    struct script_call call = {.name = name, .token = "me", .ttl_ms = 1000};
+    return script_run(&talk, RL_EXTEND, &call);
+}
+
 static struct script_told extend(void)
 {
-    struct script_call call = {.name = LOCK, .token = "me", .ttl_ms = 1000};
-    return script_run(&talk, RL_EXTEND, &call);
+    return extend_on(LOCK);
 }
 
 /* Who held it can tell a lock that was broken from one that was flushed. The note has an end. */
@@ -440,6 +462,25 @@ TEST(look, holder_is_told_who_broke_lock)
     ck_assert_uint_eq(extend().parts, 2);
     ck_assert_int_eq(force_on(LOCK).yes, 0); /* no lock, no note */
     ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
+}
+
+/* The scripts make the note's name, and keys.h has the same. */
+TEST(look, note_of_any_name_is_found)
+{
+    static const char *const names[][2] = {{"a}b", "a}b{}:redlock:broken"},
+                                           {"{a}", "{a}{}:redlock:broken"},
+                                           {"{a", "{{a}:redlock:broken"}};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct rl_target target = {
+            .name = names[i][0], .name_len = strlen(names[i][0]), .owner = ""};
+        char key[RL_KEY_MAX + 1];
+        key[rl_key_text('B', &target, key)] = '\0';
+        ck_assert_str_eq(key, names[i][1]);
+        talk_do(&talk, "SET", names[i][0], "me", "PX", "30000", (char *)NULL);
+        ck_assert_int_eq(force_on(names[i][0]).yes, 1);
+        ck_assert_int_eq(talk_do(&talk, "EXISTS", key, (char *)NULL).number, 1);
+        ck_assert_uint_eq(extend_on(names[i][0]).parts, 4);
+    }
 }
 
 /* Data of others under the note's name stays, and tells nothing. */

@@ -44,7 +44,7 @@ static uint64_t greatest(void)
 static void set_counter(const char *name, uint64_t number)
 {
     char key[64], text[32];
-    snprintf(key, sizeof(key), "%s:redlock:fence", name);
+    snprintf(key, sizeof(key), "{%s}:redlock:fence", name);
     snprintf(text, sizeof(text), "%" PRIu64, number);
     master_do(masters, 0, "SET", key, text, NULL);
 }
@@ -52,11 +52,11 @@ static void set_counter(const char *name, uint64_t number)
 static struct reply take(const char *name, const char *proposed, const char *ahead_us)
 {
     char counter[64];
-    snprintf(counter, sizeof(counter), "%s:redlock:fence", name);
+    snprintf(counter, sizeof(counter), "{%s}:redlock:fence", name);
     return master_do(masters, 0, "EVAL",
-                     script_text(rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].fenced_body), "3",
-                     name, counter, RL_FENCING_KEY, NONCE, "token", "60000", "1", proposed,
-                     ahead_us, "100000", NONCE NONCE, NULL);
+                     script_text(rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].fenced_body), "2",
+                     name, counter, NONCE, "token", "60000", "1", proposed,
+                     ahead_us, "100000", RL_FENCING_KEY, NONCE NONCE, NULL);
 }
 
 /* The number of a grant, after which the lock is free again. 0: an error, or no grant. */
@@ -72,12 +72,12 @@ static uint64_t number_for(const char *name)
 static struct reply keep(const char *name, uint64_t token)
 {
     char counter[64], text[32];
-    snprintf(counter, sizeof(counter), "%s:redlock:fence", name);
+    snprintf(counter, sizeof(counter), "{%s}:redlock:fence", name);
     snprintf(text, sizeof(text), "%" PRIu64, token);
     return master_do(masters, 0, "EVAL",
-                     script_text(rl_kind(RL_ROW_PLAIN)->script[RL_EXTEND].fenced_body), "3",
-                     name, counter, RL_FENCING_KEY, NONCE, "token", "60000", "1", text, "0",
-                     "1", "100000", NONCE NONCE, NULL);
+                     script_text(rl_kind(RL_ROW_PLAIN)->script[RL_EXTEND].fenced_body), "2",
+                     name, counter, NONCE, "token", "60000", "1", text, "0",
+                     "1", "100000", RL_FENCING_KEY, NONCE NONCE, NULL);
 }
 
 TEST(strict, counter_that_is_too_far_ahead_costs_its_name_only, .rows = 5)

@@ -589,7 +589,8 @@ TEST(fitness_real, users_and_their_permissions)
     lock = NULL;
     ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
     ck_assert_ptr_nonnull(strstr(report.node[0].text, "NOPERM"));
-    master_do(masters, 0, "ACL", "SETUSER", "locks", "+@all", "resetkeys", "~other*", NULL);
+    master_do(masters, 0, "ACL", "SETUSER", "locks", "+@all", "resetkeys", "~other*",
+              "~{other*", NULL);
     ck_assert_int_eq(client_try(client, "name", 0, 0, &report, &lock), REDLOCK_ENOQUORUM);
     ck_assert_ptr_nonnull(strstr(report.node[0].text, "NOPERM"));
     ck_assert_int_eq(client_try(client, "other", 0, 0, &report, &lock), 0);

@@ -349,11 +349,11 @@ masters_are_marked_when_they_are_made_and_not_later() {
     check 'guard' grep -qx 'guard marker' "$d/redlock.conf"
     check 'no word of waiting' not grep -q 'has no vote' "$work/out"
     for i in 1 2; do
-        check "master $i is marked" says 1 $i EXISTS redlock:marker
-        check 'and not quarantined' says 0 $i EXISTS redlock:quarantine
+        check "master $i is marked" says 1 $i EXISTS libredlock:marker
+        check 'and not quarantined' says 0 $i EXISTS libredlock:quarantine
     done
     expect 0 '' restart 1 --empty --dir "$d"
-    check 'one that was restarted is not' says 0 1 EXISTS redlock:marker
+    check 'one that was restarted is not' says 0 1 EXISTS libredlock:marker
     expect 0 '' down --dir "$d"
 }
 

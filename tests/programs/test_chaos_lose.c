@@ -68,7 +68,7 @@ TEST(chaos_lose, emptied_alone)
 TEST(chaos_lose, new_master_is_marked_once)
 {
     ck_assert_msg(chaos_mark(&at, why, sizeof(why)), "%s", why);
-    ck_assert(master_has(masters, 0, "redlock:marker"));
+    ck_assert(master_has(masters, 0, "libredlock:marker"));
     ck_assert(!chaos_server_quarantined(&at));
     ck_assert(!chaos_mark(&at, why, sizeof(why)));
     ck_assert_ptr_nonnull(strstr(why, "gets no marker"));
@@ -76,7 +76,7 @@ TEST(chaos_lose, new_master_is_marked_once)
 
 TEST(chaos_lose, quarantine_is_seen)
 {
-    master_do(masters, 0, "SET", "redlock:quarantine", "1", NULL);
+    master_do(masters, 0, "SET", "libredlock:quarantine", "1", NULL);
     ck_assert(chaos_server_quarantined(&at));
     ck_assert(!chaos_mark(&at, why, sizeof(why)));
 }

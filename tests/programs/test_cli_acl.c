@@ -173,7 +173,7 @@ TEST(acl, tenant_has_nobody_elses_locks_and_the_shared_keys, .rows = 2)
     ck_assert_int_eq(talk_do(&user, "SET", "b:1", "x", (char *)NULL).type, '-');
     ck_assert_int_eq(talk_do(&user, "DEL", "b:1", (char *)NULL).type, '-');
     ck_assert_int_eq(talk_do(&user, "GET", "b:1", (char *)NULL).type, '-');
-    ck_assert_int_eq(talk_do(&user, "SET", "redlock:quarantine", "x", (char *)NULL).type,
+    ck_assert_int_eq(talk_do(&user, "SET", "libredlock:quarantine", "x", (char *)NULL).type,
                      _i ? '+' : '-');
     talk_close(&user);
 }
@@ -187,14 +187,14 @@ TEST(acl, rights_to_key_of_lists_are_printed_and_enough, .rows = 2)
     read_command(REDLOCK("status", "--acl", "--prefix", _i ? "orders:" : ""));
     obey();
     /* a mark that has ended is deleted */
-    master_do(masters, 0, "HSET", "redlock:lists", "n1-ttl1-drift1-open-00000000", "1", NULL);
+    master_do(masters, 0, "HSET", "libredlock:lists", "n1-ttl1-drift1-open-00000000", "1", NULL);
     CLIENT client = open_as_user_with("guard off\nmax-ttl 500ms\nttl 400ms\n"
                                         "config-agreement refuse");
     redlock_lock *lock = NULL;
     ck_assert_int_eq(client_try(client, "orders:42", 400, 0, NULL, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
     expect_nothing_denied();
-    ck_assert_int_eq(master_do(masters, 0, "HLEN", "redlock:lists", NULL).number, 1);
+    ck_assert_int_eq(master_do(masters, 0, "HLEN", "libredlock:lists", NULL).number, 1);
 }
 
 TEST(acl, fenced_locks_need_what_is_printed, .rows = 6)

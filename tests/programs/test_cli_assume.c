@@ -535,7 +535,7 @@ TEST(masters, certificate_that_can_not_be_read_is_warning)
 {
     strict_masters();
     (void)master_do(masters, 1, "ACL", "SETUSER", "default", "resetkeys", "~redlock:probe*",
-                    "~redlock:wake*", NULL);
+                    "~{redlock:probe*", "~redlock:wake*", NULL);
     struct program *program = cli_expect_status(CLI_DEGRADED); /* `rights` counts it */
     cli_expect_check(program, 0, "fencing", "ok", NULL, NULL);
     cli_expect_check(program, 1, "fencing", "warn", "its certificate can't be read: NOPERM",

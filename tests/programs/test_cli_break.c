@@ -127,9 +127,9 @@ TEST(break, name_that_is_another_locks_key_is_refused)
 {
     static const char *const verbs[] = {"break", "inspect", "lock"};
     for (unsigned i = 0; i < 3; i++) {
-        struct program *program = RUN(64, verbs[i], "x:redlock:writer");
+        struct program *program = RUN(64, verbs[i], "{x}:redlock:writer");
         ck_assert(cli_one_line(program_err(program)));
-        ck_assert(strstr(program_err(program), "can't end in :redlock:queue") != NULL);
+        ck_assert(strstr(program_err(program), "can't end in }:redlock:queue") != NULL);
     }
 }
 

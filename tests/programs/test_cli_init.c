@@ -154,6 +154,14 @@ TEST(init, what_stands_there_is_not_marked, .rows = 2)
     ck_assert_uint_eq(marked(), 2);
 }
 
+/* It would vote at no time by itself. */
+TEST(init, quarantine_by_hand_is_told_as_such)
+{
+    master_do(masters, 1, "SET", RL_QUARANTINE_KEY, "maintenance", NULL);
+    EXPECT_TEXT(RUN(65, "init"), "is another program's, or was set by hand");
+    ck_assert_uint_eq(marked(), 2);
+}
+
 TEST(init, databases_are_told_apart)
 {
     struct node_list list = {.len = 0};

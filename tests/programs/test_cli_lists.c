@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIST "n3-ttl30000-drift10000-open-00000000"
+#define LIST "n3-ttl30000-keys2-drift10000-open-00000000"
+#define FORMER_LIST "n3-ttl30000-drift10000-open-00000000"
 #define UUID "0b7a2c5e-0000-4000-8000-000000000001"
 
 static struct masters *masters;
@@ -137,6 +138,20 @@ TEST(masters, guard_that_is_off_is_named)
     client = connected();
     expect_lists("warn", "its restart guard is off");
     redlock_close(client);
+}
+
+/* A client of the former format of keys, of the same list. */
+TEST(masters, client_of_former_version_is_named)
+{
+    static const char name[] = "redlock:host:7:" FORMER_LIST ":" UUID;
+    int fd = master_connect_as(masters, 0, name, strlen(name));
+    struct program *program = cli_expect_status(CLI_FIT);
+    cli_expect_check(program, 0, "lists", "warn",
+                     "host:7: it is of a former version, whose keys have other names",
+                     "move all clients to one version");
+    cli_expect_check(program, 2, "lists", "ok", NULL, NULL);
+    close(fd);
+    expect_lists("ok", NULL);
 }
 
 /* Names that foreign connections give themselves. */

@@ -38,10 +38,10 @@ static int run(const char *const argv[], char ret_out[8192])
 #define RUN(out, ...) run(REDLOCK(__VA_ARGS__), out)
 
 static const char *const told[] = {
-    "redlock:marker is another program's",
-    "what stands in redlock:quarantine is",
-    "redlock:lists",
-    "redlock:fencing is another program's",
+    "libredlock:marker is another program's",
+    "what stands in libredlock:quarantine is",
+    "libredlock:lists",
+    "libredlock:fencing is another program's",
 };
 
 /* Its locks of that name, as long as they are held: nobody has a vote, or a token, beside. */

@@ -43,7 +43,7 @@ static void fail_to_save(unsigned node)
 }
 
 static const struct refusal {
-    const char *command[6];
+    const char *command[7];
     void (*make)(unsigned node); /* NULL: the command does it */
     const char *check, *reason, *remedy;
 } refusals[] = {
@@ -53,7 +53,7 @@ static const struct refusal {
     {{"ACL", "SETUSER", "default", "-get"}, NULL, "acquire", " command", "redlock(7)"},
     {{"ACL", "SETUSER", "default", "-pexpire"}, NULL, "extend", " command", "redlock(7)"},
     {{"ACL", "SETUSER", "default", "-del"}, NULL, "release", " command", "redlock(7)"},
-    {{"ACL", "SETUSER", "default", "resetkeys", "~mine:*"},
+    {{"ACL", "SETUSER", "default", "resetkeys", "~mine:*", "~{mine:*"},
      NULL,
      "acquire",
      "NOPERM",
@@ -101,7 +101,8 @@ TEST(three_masters, master_that_refuses_scripts_is_no_vote_and_says_why, .rows =
 TEST(three_masters, prefix_proves_it_for_user_of_some_names)
 {
     for (unsigned i = 0; i < 3; i++)
-        (void)master_do(masters, i, "ACL", "SETUSER", "default", "resetkeys", "~mine:*", NULL);
+        (void)master_do(masters, i, "ACL", "SETUSER", "default", "resetkeys", "~mine:*",
+                        "~{mine:*", NULL);
     (void)cli_expect_status(CLI_NOT_FIT);
     ck_assert_int_eq(program_run(NULL, REDLOCK("status", "--prefix", "mine:"), NULL), CLI_FIT);
 }

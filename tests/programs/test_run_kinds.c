@@ -194,7 +194,7 @@ TEST(kinds, lock_that_is_lost_ends_command, .rows = 2 * OPTIONS)
         program_start(NULL, REDLOCK("run", option, "--ttl", "2s", "lost", "--", "sleep", "60"));
     ck_assert(wait_until(masters_with(masters, "lost") == masters->n, 10000));
     for (unsigned i = 0; i < masters->n; i++)
-        (void)master_do(masters, i, "DEL", "lost", "lost:redlock:holds", NULL);
+        (void)master_do(masters, i, "DEL", "lost", "{lost}:redlock:holds", NULL);
     ck_assert_int_eq(program_wait(holder, 10000), 74);
     ck_assert_ptr_nonnull(strstr(program_err(holder), "'lost' was lost"));
 }

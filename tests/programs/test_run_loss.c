@@ -133,7 +133,7 @@ TEST(causes, word_of_one_master_is_not_enough)
     snprintf(note, sizeof(note), "%lld%03ld liar:1", (long long)now.tv_sec,
              now.tv_nsec / 1000000);
     for (unsigned i = 0; i < 2; i++)
-        (void)master_do(cli_masters, i, "SET", LOSS_NAME ":redlock:broken", note, NULL);
+        (void)master_do(cli_masters, i, "SET", "{" LOSS_NAME "}:redlock:broken", note, NULL);
     delete_on(0, 5);
     loss_expect(run, "gone", "its key was deleted on ");
 }

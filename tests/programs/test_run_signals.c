@@ -109,7 +109,7 @@ TEST(plain, signal_after_grant_means_command_never_starts)
     ck_assert_int_eq(pipe2(unread, O_CLOEXEC), 0);
     struct program *program =
         program_start(&how, REDLOCK("run", "-v", "granted", "--", "echo", "started"));
-    ck_assert(wait_until(cli_majority_has("granted:redlock:queue"), CLI_MOMENT_MS));
+    ck_assert(wait_until(cli_majority_has("{granted}:redlock:queue"), CLI_MOMENT_MS));
     fill_the_pipe();
     ck_assert_int_eq(program_run(NULL, REDLOCK("release", handle), NULL), 0);
     ck_assert(wait_until(cli_majority_has("granted"), CLI_MOMENT_MS));

@@ -31,7 +31,7 @@ static unsigned with(size_t holds)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < sim_master_count(); i++)
-        count += sim_master_members(i, "jobs:redlock:holds") == holds;
+        count += sim_master_members(i, "{jobs}:redlock:holds") == holds;
     return count;
 }
 

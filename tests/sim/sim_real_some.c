@@ -68,10 +68,7 @@ const char *lock_for(const char *script)
 const char *some_queue(void)
 {
     static char queue[64];
-    snprintf(queue, sizeof(queue),
-             "%s"
-             ":redlock:queue",
-             some_lock());
+    snprintf(queue, sizeof(queue), "{%s}:redlock:queue", some_lock());
     return queue;
 }
 

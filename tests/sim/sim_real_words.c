@@ -113,7 +113,7 @@ static void script_key_words(struct pair_words *words, const char *name)
  * these do not show. */
 static void counter_words(struct pair_words *words, unsigned count)
 {
-    static const char *const counters[] = {"a:redlock:fence", "x y:redlock:fence", "c", "a"};
+    static const char *const counters[] = {"{a}:redlock:fence", "{x y}:redlock:fence", "c", "a"};
     for (; count > 0; count--)
         pair_word(words, counters[some_below(some_below(8) ? 2 : 4)]);
 }

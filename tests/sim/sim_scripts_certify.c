@@ -48,15 +48,16 @@ void sim_certificate_text(const struct sim_certificate *certificate, char ret_te
 
 bool sim_certificate_read(struct sim_run *run, struct sim_certificate *ret)
 {
-    const struct sim_word *name = sim_keys_at(run, run->n_keys);
+    const struct sim_word *name = sim_argv_at(run, run->n_args - 1);
     const struct sim_word *shown = sim_argv_at(run, run->n_args);
     const struct sim_key *key;
+    double number;
     *ret = (struct sim_certificate){.strict = false};
-    if (!name || strcmp(name->bytes, RL_FENCING_KEY) != 0)
+    if (!name || sim_lua_number(name, &number))
         return true;
     const char *error = sim_script_get(run, name, &key);
     if (error) {
-        sim_script_fail(run, "redis.call('GET', KEYS[#KEYS])", error);
+        sim_script_fail(run, "redis.call('GET', strict)", error);
         return false;
     }
     ret->name = name;
@@ -83,7 +84,7 @@ bool sim_certificate_raise(struct sim_run *run, struct sim_certificate *certific
     const char *error = sim_script_set_for_ever(run, certificate->name,
                                                 &(struct sim_word){text, strlen(text)});
     if (error)
-        sim_script_fail(run, "redis.call('SET', KEYS[#KEYS]", error);
+        sim_script_fail(run, "redis.call('SET', strict", error);
     return !error;
 }
 

@@ -94,8 +94,7 @@ static bool take_off_certificate(struct sim_run *run, struct fence *fence)
 {
     if (!sim_certificate_read(run, &fence->certificate))
         return false;
-    run->n_keys -= fence->certificate.strict;
-    run->n_args -= fence->certificate.strict;
+    run->n_args -= fence->certificate.strict ? 2 : 0;
     fence->ceiling = fence->most = NUMBER_MAX;
     if (!fence->certificate.strict)
         return true;

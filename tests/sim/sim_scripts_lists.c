@@ -17,6 +17,7 @@ struct shown {
     struct sim_member member;
     double seen;
     bool timed; /* its value is a time */
+    bool former; /* it stands with those of the former format of keys */
 };
 
 struct lists {
@@ -98,17 +99,19 @@ static const char *hide(struct sim_run *run, const struct sim_member *member)
 }
 
 /* What stands there, since the hash changes on the way. */
-static const char *read_all(struct sim_run *run, struct lists *ret)
+static const char *read_all(struct sim_run *run, const struct sim_word *name, bool former,
+                            struct lists *ret)
 {
-    const struct sim_key *key = sim_script_key(run, sim_keys_at(run, 1));
+    const struct sim_key *key = sim_script_key(run, name);
     const char *error = sim_script_enter(run, 0);
     if (error)
         return error;
     if (key && key->type != SIM_HASH)
         return sim_wrong_type;
-    assert(!key || key->members <= SHOWN_MAX);
+    assert(!key || ret->count + key->members <= SHOWN_MAX);
     for (size_t i = 0; key && i < key->members; i++) {
         struct shown *shown = &ret->shown[ret->count++];
+        shown->former = former;
         shown->member = key->member[i];
         const struct sim_word value = {shown->member.value, shown->member.value_len};
         const char *at = value.bytes;
@@ -119,6 +122,21 @@ static const char *read_all(struct sim_run *run, struct lists *ret)
 }
 
 /* ---- the script ------------------------------------------------------------------------- */
+
+static void add_other(struct lists *lists, const char *mark)
+{
+    size_t len = strlen(lists->names);
+    if (lists->others++ < NAMED_MAX)
+        snprintf(lists->names + len, sizeof(lists->names) - len, "%s%s", len ? " " : "", mark);
+}
+
+/* Of the former format: it is shown while it lives, and stays. */
+static void look_at_former(struct lists *lists, const struct shown *shown)
+{
+    double seen = shown->seen < lists->now ? shown->seen : lists->now;
+    if (left(lists, shown->member.text, seen, shown->timed) > 0)
+        add_other(lists, shown->member.text);
+}
 
 /* One that stands there. False: the script has failed. */
 static bool look_at(struct sim_run *run, struct lists *lists, struct shown *shown)
@@ -136,10 +154,7 @@ static bool look_at(struct sim_run *run, struct lists *lists, struct shown *show
         where = "redis.call('HDEL'";
         error = hide(run, member);
     } else if (!error && !is_own) {
-        size_t len = strlen(lists->names);
-        if (lists->others++ < NAMED_MAX)
-            snprintf(lists->names + len, sizeof(lists->names) - len, "%s%s", len ? " " : "",
-                     member->text);
+        add_other(lists, member->text);
         lists->last = ms > lists->last ? ms : lists->last;
     }
     if (error)
@@ -177,10 +192,11 @@ static void join(struct sim_run *run)
     static struct lists lists;
     struct sim_call *call = run->call;
     const struct sim_word *nonce = sim_argv_at(run, 1);
+    const struct sim_word former = {"redlock:lists", strlen("redlock:lists")};
     lists = (struct lists){.now = (double)call->now_ms};
     bool whole = sim_lua_number(sim_argv_at(run, 3), &lists.margin);
     assert(whole);
-    const char *error = read_all(run, &lists);
+    const char *error = read_all(run, sim_keys_at(run, 1), false, &lists);
     if (error) {
         sim_script_fail(run, "redis.call('HGETALL'", error);
         return;
@@ -188,13 +204,16 @@ static void join(struct sim_run *run)
     for (unsigned i = 0; i < lists.count; i++) {
         double ttl;
         if (!lists.shown[i].timed || !max_ttl_of(lists.shown[i].member.text, &ttl)) {
-            sim_put_error(call->out, "ERR redlock:lists has what is no list of nodes");
+            sim_put_error(call->out, "ERR libredlock:lists has what is no list of nodes");
             return;
         }
     }
+    (void)read_all(run, &former, true, &lists);
     qsort(lists.shown, lists.count, sizeof(lists.shown[0]), by_text);
     for (unsigned i = 0; i < lists.count; i++) {
-        if (!look_at(run, &lists, &lists.shown[i]))
+        if (lists.shown[i].former)
+            look_at_former(&lists, &lists.shown[i]);
+        else if (!look_at(run, &lists, &lists.shown[i]))
             return;
     }
     if (!show_own(run, &lists))

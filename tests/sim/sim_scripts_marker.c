@@ -203,25 +203,25 @@ static void join(struct sim_run *run)
         answer(run, why, left_ms, look && found ? "" : text);
 }
 
-/* The last argument is the marker as its client has read it. */
+/* The last arguments are the keys, and the marker as its client has read it. */
 bool sim_marker_stands(struct sim_run *run)
 {
     const struct sim_server *server = run->call->server;
-    const struct sim_word marker_name = {RL_MARKER_KEY, strlen(RL_MARKER_KEY)};
-    const struct sim_word quarantine_name = {RL_QUARANTINE_KEY, strlen(RL_QUARANTINE_KEY)};
+    const struct sim_word *marker_name = sim_argv_at(run, run->n_args - 2);
+    const struct sim_word *quarantine_name = sim_argv_at(run, run->n_args - 1);
     const struct sim_word *told = sim_argv_at(run, run->n_args);
     char run_id[64], replication[64];
     const char *error = sim_script_enter(run, 0);
-    assert(told);
-    run->n_args--;
+    assert(told && quarantine_name && marker_name);
+    run->n_args -= 3;
     if (error) {
         sim_script_fail(run, "redis.call('INFO'", error);
         return false;
     }
-    const struct sim_key *marker = sim_script_key(run, &marker_name);
+    const struct sim_key *marker = sim_script_key(run, marker_name);
     if (marker && marker->type == SIM_STRING && marker->value.len == told->len &&
         memcmp(marker->value.bytes, told->bytes, told->len) == 0 &&
-        !sim_script_key(run, &quarantine_name) && strcmp(server->role, "master") == 0 &&
+        !sim_script_key(run, quarantine_name) && strcmp(server->role, "master") == 0 &&
         sscanf(told->bytes, "%63s %63s", run_id, replication) == 2 &&
         strcmp(replication, server->replication) == 0)
         return true;

@@ -153,10 +153,10 @@ static bool take_to_read(const struct sim_rw *rw, bool waits_too, struct taken *
         i = 1 + count;
         if (i == 1 && !writes && waits_too && kept_out_ms(run) > 0)
             return refused(rw, RL_REFUSED, sim_keys_at(run, 3), "a writer that waits", ret);
-        if (!sim_rw_set_mode(rw, writes ? "write" : "read",
+        if (!sim_rw_set_lease(rw, rw->owner, i) ||
+            !sim_rw_set_mode(rw, writes ? "write" : "read",
                              "call('HSET', KEYS[1], 'mode', m") ||
-            !sim_rw_set_count(rw, rw->owner, i, "call('HSET', KEYS[1], 'mode', m") ||
-            !sim_rw_set_lease(rw, rw->owner, i))
+            !sim_rw_set_count(rw, rw->owner, i, "call('HSET', KEYS[1], 'mode', m"))
             return false;
     }
     return sim_rw_at_least(rw, rw->lock, sim_argv_at(run, 4)) &&

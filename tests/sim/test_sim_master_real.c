@@ -61,8 +61,8 @@ static void let_stay(struct pair_run *run)
     snprintf(age, sizeof(age), "%u", 1200000 + below(1600000)); /* us: for 300 ms and more */
     pair_line(&kept, "SET", one, value, "PX", "290", NULL);
     pair_line(&other, "SET", two, "peer", "PX", "7200000", NULL);
-    pair_line(&round, "EVAL", script_body("several_wait"), "4", "a", "x y", "a:redlock:queue",
-              "x y:redlock:queue", "0123456789abcdef", "tok-1", "7200000", waiter, age,
+    pair_line(&round, "EVAL", script_body("several_wait"), "4", "a", "x y", "{a}:redlock:queue",
+              "{x y}:redlock:queue", "0123456789abcdef", "tok-1", "7200000", waiter, age,
               "7200000", "7200000", NULL);
     pair_line(&gone, "DEL", one, two, NULL);
     pair_send(run, 0, &kept);

@@ -333,7 +333,7 @@ static void start(void)
 
 /* ---- node lists -------------------------------------------------------------------------- */
 
-#define MARK(n, hash) "n" #n "-ttl30000-drift10000-guard-" hash
+#define MARK(n, hash) "n" #n "-ttl30000-keys2-drift10000-guard-" hash
 
 static void both_show(const char *mark)
 {
@@ -362,6 +362,14 @@ TEST(states, lists_are_shown_alike)
             both_show(MARK(5, "00000005"));
         }
     }
+    for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        both("DEL", "redlock:lists", NULL);
+        both("HSET", "redlock:lists", fields[i], "1", fields[0], "99999999999999", NULL);
+        both_show(MARK(3, "00000003"));
+    }
+    both("DEL", "redlock:lists", NULL);
+    both("SET", "redlock:lists", "x", NULL);
+    both_show(MARK(3, "00000003"));
     both("DEL", RL_LISTS_KEY, NULL);
     both("SET", RL_LISTS_KEY, "x", NULL);
     both_show(MARK(3, "00000003"));
@@ -534,15 +542,15 @@ TEST(states, certificate_is_read_alike)
 static void both_grant(const char *id, const char *proposed, const char *told)
 {
     const struct rl_kind *kind = rl_kind(RL_ROW_PLAIN);
-    both("EVAL", script_text(kind->script[RL_ACQUIRE].fenced_body), "3", "name",
-         "name:redlock:fence", RL_FENCING_KEY, NONCE, "token", "20000", "1", proposed,
-         "9000000000000000", "90000", id, NULL);
+    both("EVAL", script_text(kind->script[RL_ACQUIRE].fenced_body), "2", "name",
+         "{name}:redlock:fence", NONCE, "token", "20000", "1", proposed,
+         "9000000000000000", "90000", RL_FENCING_KEY, id, NULL);
     pair_compare(&run, 0);
-    both("EVAL", script_text(kind->script[RL_EXTEND].fenced_body), "3", "name",
-         "name:redlock:fence", RL_FENCING_KEY, NONCE, "token", "20000", "1", told, "1000", "1",
-         "90000", id, NULL);
+    both("EVAL", script_text(kind->script[RL_EXTEND].fenced_body), "2", "name",
+         "{name}:redlock:fence", NONCE, "token", "20000", "1", told, "1000", "1",
+         "90000", RL_FENCING_KEY, id, NULL);
     pair_compare(&run, 0);
-    both("GET", "name:redlock:fence", NULL);
+    both("GET", "{name}:redlock:fence", NULL);
     pair_compare(&run, 0);
     both_certify(NONCE, "look", "", "0");
 }
@@ -567,7 +575,7 @@ TEST(states, certificate_is_shown_alike)
                  greatest[i / COUNTERS], run_id);
         both("SET", RL_FENCING_KEY, text, NULL);
         if (counters[i % COUNTERS])
-            both("SET", "name:redlock:fence", counters[i % COUNTERS], NULL);
+            both("SET", "{name}:redlock:fence", counters[i % COUNTERS], NULL);
         both_grant(LOSS LATER, "3000000000000001", "6000000000000001");
         both_grant(LOSS LOSS, "3000000000000001", "3000000000000002");
         both("DEL", "name", NULL);
@@ -577,9 +585,9 @@ TEST(states, certificate_is_shown_alike)
     }
     both("DEL", RL_FENCING_KEY, NULL);
     both("ZADD", RL_FENCING_KEY, "1", "x", NULL);
-    both("EVAL", script_text(rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].fenced_body), "3",
-         "other", "other:redlock:fence", RL_FENCING_KEY, NONCE, "token", "20000", "1",
-         "3000000000000001", "9000000000000000", "90000", LOSS LOSS, NULL);
+    both("EVAL", script_text(rl_kind(RL_ROW_PLAIN)->script[RL_ACQUIRE].fenced_body), "2",
+         "other", "{other}:redlock:fence", NONCE, "token", "20000", "1",
+         "3000000000000001", "9000000000000000", "90000", RL_FENCING_KEY, LOSS LOSS, NULL);
     pair_compare(&run, 0);
     pair_end(&run);
 }

@@ -10,7 +10,7 @@
 #define FAIR_NAME "name"
 #define FAIR_QUEUE "redisson_lock_queue:{" FAIR_NAME "}"
 #define FAIR_TIMES "redisson_lock_timeout:{" FAIR_NAME "}"
-#define FAIR_SEEN FAIR_NAME ":redlock:seen"
+#define FAIR_SEEN "{" FAIR_NAME "}:redlock:seen"
 
 enum {
     FAIR_LONG_MS = 60000,

@@ -52,7 +52,7 @@ static bool count_is(long long count)
     for (unsigned i = 0; i < masters->n; i++) {
         if (!runs(i))
             continue;
-        struct reply tokens = master_do(masters, i, "SCARD", "name:redlock:holds", NULL);
+        struct reply tokens = master_do(masters, i, "SCARD", "{name}:redlock:holds", NULL);
         if (count_at(i) != count || tokens.number != count)
             return false;
     }
@@ -77,7 +77,7 @@ static long long left_ms(bool least)
 {
     long long left = -1;
     for (unsigned i = 0; i < masters->n; i++) {
-        const char *const keys[] = {"name", "name:redlock:holds"};
+        const char *const keys[] = {"name", "{name}:redlock:holds"};
         for (unsigned k = 0; runs(i) && k < 2; k++) {
             long long here = master_do(masters, i, "PTTL", keys[k], NULL).number;
             if (left < 0 || (least ? here < left : here > left))

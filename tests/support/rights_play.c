@@ -133,8 +133,8 @@ static void play_force(struct rights_player *player, int row)
     rights_run(player, row, RL_INSPECT, "a", "");
     rights_run(player, row, RL_FORCE, "a", "");
     if (row != RL_ROW_PLAIN)
-        talk_do(player->admin, "SADD", "k:redlock:readers", id, (char *)NULL);
-    talk_do(player->admin, "PEXPIRE", "k:redlock:readers", "60000", (char *)NULL);
+        talk_do(player->admin, "SADD", "{k}:redlock:readers", id, (char *)NULL);
+    talk_do(player->admin, "PEXPIRE", "{k}:redlock:readers", "60000", (char *)NULL);
     rights_run(player, row, RL_ACQUIRE, "a", "t1");
     rights_run(player, row, RL_FORCE, "a", "");
     talk_do(player->admin, "FLUSHALL", (char *)NULL);

@@ -9,7 +9,7 @@
 #include <signal.h>
 
 #define NAME "name"
-#define MARK NAME ":redlock:writer"
+#define MARK "{" NAME "}:redlock:writer"
 
 /* "owner-0" and so on; good for as many as there may be. */
 const char *owner(int number);

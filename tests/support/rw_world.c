@@ -7,10 +7,10 @@
 #include <string.h>
 
 const struct rw_name rw_names[RW_LOCKS] = {
-    {"a", "{a}", "a:redlock:writer", "a:redlock:readers", "redisson_rwlock:{a}"},
-    {"a b%s", "{a b%s}", "a b%s:redlock:writer", "a b%s:redlock:readers",
+    {"a", "{a}", "{a}:redlock:writer", "{a}:redlock:readers", "redisson_rwlock:{a}"},
+    {"a b%s", "{a b%s}", "{a b%s}:redlock:writer", "{a b%s}:redlock:readers",
      "redisson_rwlock:{a b%s}"},
-    {"{orders}:42", "{orders}:42", "{orders}:42:redlock:writer", "{orders}:42:redlock:readers",
+    {"{orders}:42", "{orders}:42", "{orders}:42{}:redlock:writer", "{orders}:42{}:redlock:readers",
      "redisson_rwlock:{orders}:42"},
 };
 

@@ -6,7 +6,7 @@
 #include "script_talk.h"
 
 #define LOCK "orders:42"
-#define QUEUE LOCK RL_QUEUE_SUFFIX
+#define QUEUE "{" LOCK "}" RL_QUEUE_SUFFIX
 
 /* Clients count from 1, in the order of how long they have waited. */
 enum { TTL_MS = 60000, KEEP_MS = 20000, CLIENTS = 4 };

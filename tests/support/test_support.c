@@ -193,7 +193,7 @@ static const char *eval(int fd, const char *verb, const char *nonce, const char 
     size_t lens[12];
     unsigned count = 4;
     if (hands_on)
-        words[count++] = "name:redlock:queue";
+        words[count++] = "{name}:redlock:queue";
     if (strcmp(verb, "release") != 0) /* that one echoes its token */
         words[count++] = nonce;
     if (token || looks)

@@ -143,7 +143,7 @@ redlock_lock *take_everywhere(struct masters *masters, redlock *client, const ch
 static const char *queue_of(const char *name)
 {
     static _Thread_local char queue[128];
-    snprintf(queue, sizeof(queue), "%s:redlock:queue", name);
+    snprintf(queue, sizeof(queue), "{%s}:redlock:queue", name);
     return queue;
 }
 
@@ -184,7 +184,7 @@ void nothing_is_left(struct masters *masters)
         /* The note of a lock that was broken lasts as long as the lock would have. */
         bool empty =
             wait_until(master_do(masters, i, "DBSIZE", NULL).number ==
-                           master_do(masters, i, "EXISTS", "name:redlock:broken", NULL).number,
+                           master_do(masters, i, "EXISTS", "{name}:redlock:broken", NULL).number,
                        MOMENT_MS);
         ck_assert_msg(empty, "master %u has %s", i,
                       master_do(masters, i, "KEYS", "*", NULL).text);

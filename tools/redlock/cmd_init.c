@@ -161,7 +161,8 @@ static int refuse(const struct init *init)
         if (!init->master[i].marked || cli->replace) /* the script looks at that one */
             continue;
         cli_say(cli,
-                "%s has a marker already, so these masters are not new. Nothing was changed. "
+                "%s has a marker already, or what another program keeps in " RL_MARKER_KEY
+                ", so these masters are not new. Nothing was changed. "
                 "Masters without a marker vote after max-ttl by themselves; for one that was "
                 "just made see --replace",
                 label(init, i));

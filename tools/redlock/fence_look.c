@@ -4,6 +4,7 @@
 #include "redlock/fence_look.h"
 
 #include "base/entropy.h"
+#include "kinds/server_keys.h"
 #include "net/fence_certificate.h"
 
 bool fence_look_nonce(char ret_nonce[RL_NONCE_LEN + 1])
@@ -20,7 +21,7 @@ void fence_look_request(const char nonce[RL_NONCE_LEN], const char *what,
 {
     struct rl_out out;
     rl_out_init(&out, ret_request, FENCE_LOOK_MAX - 1);
-    rl_certificate_request(&out, nonce, what, "", 0);
+    rl_certificate_request(&out, RL_FENCING_KEY, nonce, what, "", 0);
     ret_request[out.len] = '\0';
 }
 

@@ -21,6 +21,9 @@ const char *init_not_marked(const char nonce[RL_NONCE_LEN], const struct rl_repl
         {"marker", "it has a marker already"},
         {"quarantine",
          "it is quarantined: somebody found keys lost there; it votes by itself later"},
+        {"strange", "what stands in " RL_QUARANTINE_KEY
+                    " is another program's, or was set by hand: when it is gone, or deleted, "
+                    "try again"},
         {"keys", "it has keys in this database: they may be locks, or what is left of them"},
         {"foreign",
          RL_MARKER_KEY " is another program's: when it is gone, or deleted, try again"},

@@ -61,7 +61,7 @@ unsigned rights_needed(unsigned right, const struct rights_use *use);
  * this reason. */
 bool rights_spared(unsigned right);
 
-/* "+hset", "~NAME:redlock:queue", "&redlock:wake:*" */
+/* "+hset", "~{NAME}:redlock:queue", "&redlock:wake:*" */
 struct rights_text {
     char text[64];
 };

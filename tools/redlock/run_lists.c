@@ -79,7 +79,8 @@ static void tell(struct run_lists *lists)
         cli_note(lists->cli, "%s %u client%s of these masters ha%s another node list: on %s, "
                              "%s; %s", cli_clock_text().text, found.clients,
                  found.clients == 1 ? "" : "s", found.clients == 1 ? "s" : "ve",
-                 config->nodes[i].label, facts.odd, status_lists_remedy(found.by_step));
+                 config->nodes[i].label, facts.odd,
+                 status_lists_remedy(found.by_step, found.former));
         return;
     }
 }

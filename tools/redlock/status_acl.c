@@ -34,7 +34,7 @@ static bool any_needed(const struct rights_use *use, const char *begin)
     return false;
 }
 
-/* Names that begin so, with what stands beside them; a lock's name in braces is Redisson's. */
+/* Names that begin so, and the keys beside them, which have the name in braces. */
 static void print_keys(const char *prefix, const struct rights_use *use)
 {
     fputs(" ~", stdout);

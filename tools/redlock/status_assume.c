@@ -177,7 +177,7 @@ static void check_lists(const struct status_facts *facts, struct status_check *c
     check->result = STATUS_WARN;
     snprintf(check->reason, sizeof(check->reason), "%u of its clients %s another node list: %s",
              facts->odd_clients, facts->odd_clients == 1 ? "has" : "have", facts->odd);
-    check->remedy = status_lists_remedy(facts->odd_by_step);
+    check->remedy = status_lists_remedy(facts->odd_by_step, facts->odd_former);
 }
 
 /* Of replicas that are attached the library warns. */

@@ -58,6 +58,7 @@ struct status_facts {
     bool watched;         /* by a Sentinel */
     unsigned odd_clients; /* those that have another node list */
     bool odd_by_step;     /* of all these: each majority meets those of this list */
+    bool odd_former;      /* some are of the former format of keys */
     char odd[192];        /* one of them, and what is other; printable */
     char why[STATUS_QUESTIONS][192]; /* what was answered instead; printable */
 };

@@ -19,7 +19,8 @@ struct listing {
 static bool is_alike(const struct rl_list_mark *one, const struct rl_list_mark *other)
 {
     return one->nodes == other->nodes && one->max_ttl_ms == other->max_ttl_ms &&
-           one->drift_ppm == other->drift_ppm && one->guard == other->guard;
+           one->drift_ppm == other->drift_ppm && one->guard == other->guard &&
+           one->former == other->former;
 }
 
 /* That client, added where it is new. NULL: there is no room. */
@@ -93,8 +94,11 @@ const char *status_lists_word(const struct status_lists *lists)
     return lists->clients > 0 ? "other" : lists->told ? "alike" : "unknown";
 }
 
-const char *status_lists_remedy(bool by_step)
+const char *status_lists_remedy(bool by_step, bool former)
 {
+    if (former)
+        return "move all clients to one version: those of a former one wait in other queues, and "
+               "have other fencing tokens";
     return by_step ? "give all clients one list before the next change: majorities of these meet"
                    : "give all clients one list: with two of them, two may have a lock";
 }
@@ -108,6 +112,7 @@ struct status_lists status_peers_lists(const struct status_peers *peers)
             continue;
         lists.clients++;
         lists.by_step &= is_by_step(peers, peer);
+        lists.former |= peer->mark.former;
     }
     return lists;
 }
@@ -121,6 +126,8 @@ static struct cli_text difference(const struct status_peers *peers,
     size_t size = sizeof(text.text);
     if (its->other[0])
         snprintf(to, size, "it is of another version");
+    else if (its->former && !own->former)
+        snprintf(to, size, "it is of a former version, whose keys have other names");
     else if (its->nodes != own->nodes)
         snprintf(to, size, "its list has %u masters, this one %u", its->nodes, own->nodes);
     else if (its->max_ttl_ms != own->max_ttl_ms)
@@ -151,6 +158,7 @@ void status_peers_judge(const struct status_peers *peers, unsigned node,
         if (!(peer->masters & rl_bit(node)) || !is_odd(peers, peer))
             continue;
         facts->odd_by_step &= is_by_step(peers, peer);
+        facts->odd_former |= peer->mark.former;
         if (facts->odd_clients++ > 0)
             continue;
         snprintf(facts->odd, sizeof(facts->odd), "%.80s: %.100s",

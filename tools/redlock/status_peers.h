@@ -37,13 +37,14 @@ struct status_lists {
     char why[192];
     unsigned clients; /* that have another list, of those that are known */
     bool by_step;     /* each majority of theirs meets those of this list */
+    bool former;      /* some are of the former format of keys */
 };
 
 /* "alike", "other", "unknown": have all clients this list? */
 const char *status_lists_word(const struct status_lists *lists);
 
 /* What is to be done where there are such clients. */
-const char *status_lists_remedy(bool by_step);
+const char *status_lists_remedy(bool by_step, bool former);
 
 /* `told` and what goes with it is the caller's. */
 struct status_lists status_peers_lists(const struct status_peers *peers);

@@ -199,7 +199,7 @@ static unsigned uses_lacking(const struct status_rights *rights, const struct ri
 /* Locks are taken by SET and GET; scripts extend and release them. */
 static bool is_trap(const struct status_rights *rights, const struct rights_use *use)
 {
-    static const char *const of_release[] = {"+evalsha", "+get", "+del", "~NAME:redlock:queue"};
+    static const char *const of_release[] = {"+evalsha", "+get", "+del", "~{NAME}:redlock:queue"};
     static const char *const of_taking[] = {"+set", "~NAME"};
     bool takes = true, releases = true;
     for (unsigned i = 0; i < rights_count(); i++) {

@@ -118,6 +118,7 @@ static bool certify(struct request *request, const struct rl_lease *lease,
     if (!request->inflight.certified) /* else the bytes are this node's own */
         return true;
     request->is.certificate = certificate->id;
+    request->is.certificate_key = node->keys->fencing;
     request->by_hash_len = request->by_body_len = 0;
     if (rl_certificate_serves(certificate, lease->certificates))
         return true;
@@ -146,8 +147,9 @@ static bool put(struct request *request, struct rl_lease *lease, struct rl_node 
     char *bytes = by_body ? request->by_body : request->by_hash;
     if (*len == 0)
         *len = encode(request, by_body, bytes);
-    size_t whole =
-        request->is.strict ? rl_request_put_marker(bytes, *len, node->marker.text) : *len;
+    size_t whole = *len;
+    if (request->is.strict)
+        whole = rl_request_put_marker(bytes, *len, node->keys, node->marker.text);
     request->inflight.with_body = by_body;
     if (!rl_node_ask(node, slot, bytes, whole, request->is.script != RL_RELEASE,
                      &request->inflight))

@@ -1,10 +1,10 @@
--- R11: With `fencing strict` the last of KEYS is this master's certificate (fence_join), and
--- the last of ARGV is its id, as the client knew it when its round began. Without the
--- certificate, this master's counters may be lost. With another id, what the round has from
--- others may be.
+-- R11: With `fencing strict` the last two of ARGV are the key of this master's certificate
+-- (fence_join), and its id, as the client knew it when its round began. Without the certificate,
+-- this master's counters may be lost. With another id, what the round has from others may be.
+-- Else the last two are numbers.
 -- include fence/fence_text
-local strict = KEYS[#KEYS] == 'redlock:fencing'
 local last, words = #KEYS, #ARGV
+local strict = not tonumber(ARGV[words - 1]) and ARGV[words - 1]
 local word, id, base, greatest, server
 -- Tokens jump up to this number, and go on from there by steps of one.
 local ceiling = 9007199254740991
@@ -12,8 +12,8 @@ local ceiling = 9007199254740991
 -- one party sets brings what is shared by all names to its end.
 local most = 9007199254740991
 if strict then
-  last, words = last - 1, words - 1
-  word, id, base, greatest, server = certificate(redis.call('GET', KEYS[#KEYS]))
+  words = words - 2
+  word, id, base, greatest, server = certificate(redis.call('GET', strict))
   if word ~= 'certified' then
     return redis.error_reply('UNCERTIFIED its fencing counters may be lost')
   elseif id ~= ARGV[#ARGV] then
@@ -25,7 +25,6 @@ end
 -- The certificate says so before anybody is told this token.
 local function certify(token)
   if strict and tonumber(token) > tonumber(greatest) then
-    redis.call('SET', KEYS[#KEYS],
-      table.concat({'certified', id, base, token, server}, ' '))
+    redis.call('SET', strict, table.concat({'certified', id, base, token, server}, ' '))
   end
 end

@@ -4,8 +4,9 @@
 -- ARGV[1] is a nonce, ARGV[2] the number of the database. With ARGV[3], `replace`, somebody
 -- says that the server before has answered nobody for the longest lease. Then a quarantine with
 -- an end is over; clients have set it since.
--- Returns {nonce, what, how many}: done; foreign: another program's data stands in the place of one
--- of them, and stays; marker, quarantine or keys, which stand here and stay;
+-- Returns {nonce, what, how many}: done; foreign: another program's data stands in the marker's
+-- place, and stays; strange: in the quarantine's, or somebody set that by hand; marker, quarantine
+-- or keys, which stand here and stay;
 -- replica; nameless: INFO tells no run id.
 -- include shared/text_of
 local function told(section, field)
@@ -22,12 +23,15 @@ if marker and not string.find(type(marker) == 'string' and marker or '',
     '^%w+ %w* %d+ %l+[ %w%p]*$') then
   return {ARGV[1], 'foreign', 1}
 end
-local over = ARGV[3] == 'replace' and redis.call('PTTL', KEYS[2]) > 0 and
-  string.find(type(began) == 'string' and began or '', '^%d+$')
+local function ends()
+  return redis.call('PTTL', KEYS[2]) > 0 and
+    string.find(type(began) == 'string' and began or '', '^%d+$')
+end
+local over = ARGV[3] == 'replace' and ends()
 if not over and redis.call('EXISTS', KEYS[1]) == 1 then
   return {ARGV[1], 'marker', 1}
 elseif not over and redis.call('EXISTS', KEYS[2]) == 1 then
-  return {ARGV[1], 'quarantine', 1}
+  return {ARGV[1], ends() and 'quarantine' or 'strange', 1}
 end
 local ours = redis.call('EXISTS', unpack(KEYS))
 local keys = redis.call('DBSIZE') - ours

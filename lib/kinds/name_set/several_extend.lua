@@ -4,6 +4,7 @@
 -- changes nothing.
 -- include shared/foreign_data
 -- include shared/holder_text
+-- include shared/own_key
 -- include shared/not_ours
 for i = 1, #KEYS do
   if holder_of(KEYS[i]) ~= ARGV[2] then

@@ -5,6 +5,7 @@
 if redis.pcall('GET', KEYS[1]) ~= ARGV[2] then
 -- include shared/foreign_data
 -- include shared/holder_text
+-- include shared/own_key
 -- include shared/not_ours
   holder_of(KEYS[1])
   return not_ours(KEYS[1])

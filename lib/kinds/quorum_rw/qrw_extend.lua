@@ -4,6 +4,7 @@ local had = redis.pcall('ZSCORE', KEYS[1], member)
 if not first[2] or tonumber(first[2]) <= now or type(had) ~= 'string' then
 -- include shared/foreign_data
 -- include quorum_rw/qrw_tidy
+-- include shared/own_key
 -- include shared/not_ours
   had = not tidy(KEYS[1]) and redis.call('ZSCORE', KEYS[1], member)
   if not had or tonumber(had) <= now then

@@ -21,8 +21,9 @@ local function take(kept_out_ms)
     if ms > 0 then
       return 0, ms, 'a writer that waits'
     end
-    call('HSET', KEYS[1], 'mode', mode == 'write' and mode or 'read', ARGV[2], i)
+    -- The lease comes first: a user without a right to it leaves no lock without an end.
     call('SET', lease(ARGV[2], i), ARGV[3], 'PX', ARGV[4])
+    call('HSET', KEYS[1], 'mode', mode == 'write' and mode or 'read', ARGV[2], i)
   end
   at_least(KEYS[1], ARGV[4])
   if mode == 'write' then

@@ -5,6 +5,7 @@ local field, other = ARGV[2] .. ':write', ARGV[2]
 -- include redisson_rw/rw_extend_only
 -- include redisson_rw/rw_holds
 -- include redisson_rw/rw_extend
+-- include shared/own_key
 -- include shared/not_ours
 if extend(field) ~= 1 then
   return not_ours(KEYS[1])

@@ -12,6 +12,7 @@ if has[2] or not string.find(has[1] or '', '^%d%d?%d?$') or
 -- include shared/foreign_data
 -- include shared/redisson_count
 -- include reentrant/reentrant
+-- include shared/own_key
 -- include shared/not_ours
   if not count_of_owner() or not among_tokens('SISMEMBER') then
     return not_ours(KEYS[1])

@@ -1,6 +1,6 @@
 -- Data of another shape under the note's name stays.
 local function leave_note(left)
-  local key, now = KEYS[1] .. ':redlock:broken', redis.pcall('TIME')
+  local key, now = own_key(KEYS[1], 'broken'), redis.pcall('TIME')
   local ms, was = tonumber(ARGV[5]), redis.pcall('GET', key)
   if now.err or was and not (type(was) == 'string' and string.find(was, '^%d+ ')) then
     return

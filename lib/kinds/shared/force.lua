@@ -15,6 +15,7 @@
 --   {nonce, 3, remaining ms (-1: for ever), text}: foreign data, which stays
 -- include shared/wake_next
 -- include shared/key_kind
+-- include shared/own_key
 -- include shared/force_beside
 -- include shared/broken_note
 local kind, there = found(KEYS[1], true)

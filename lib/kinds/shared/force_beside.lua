@@ -2,8 +2,8 @@
 -- belong to a lock. By pcall: without a right to such a key, the key is left to its TTL.
 local client_id = '^%x+%-%x+%-%x+%-%x+%-%x+$'
 
-local function drop_beside(suffix, strings, members)
-  local key = KEYS[1] .. ':redlock:' .. suffix
+local function drop_beside(word, strings, members)
+  local key = own_key(KEYS[1], word)
   local value, known = redis.pcall('GET', key), strings
   if type(value) == 'table' then
     value, known = redis.pcall('SRANDMEMBER', key), members

@@ -9,6 +9,7 @@
 -- the owner is named, and of a lock of several masters the 256 holds that end last; of those,
 -- the owner is looked for in 5000.
 -- include shared/key_kind
+-- include shared/own_key
 local call, all, by, text, most, many = redis.call, {}, {}, {}, 256, 0
 local name, own = KEYS[1], ARGV[2]
 local function add(mode, count, ms, owner)
@@ -74,6 +75,6 @@ end
 local ears = redis.pcall('PUBSUB', 'NUMSUB', derived('redisson_lock__channel:'),
   derived('redisson_rwlock:'))
 text[0] = string.format('%s %.0f %.0f %.0f\n', kind,
-  fair + size('ZCARD', name .. ':redlock:queue') + (ears[2] or 0) + (ears[4] or 0),
-  math.max(0, size('PTTL', name .. ':redlock:writer')), many)
+  fair + size('ZCARD', own_key(name, 'queue')) + (ears[2] or 0) + (ears[4] or 0),
+  math.max(0, size('PTTL', own_key(name, 'writer'))), many)
 return {ARGV[1] .. '-', kind == 'free' and 1 or 0, left, first or '', table.concat(text, '', 0)}

@@ -30,9 +30,10 @@ local function found(name, endless)
   return 'data', there
 end
 
--- The names that Redisson derives. They are not in KEYS, because rights to NAME alone must be
--- enough for a plain lock.
+-- The names that Redisson derives, or keys.h for it. They are not in KEYS, because rights to NAME
+-- alone must be enough for a plain lock.
 local function derived(prefix)
   local name = KEYS[1]
-  return prefix .. (string.find(name, '{', 1, true) and name or '{' .. name .. '}')
+  local bare = not string.find(name, '{', 1, true) or string.find(name, '^{[^{]*}$')
+  return prefix .. (bare and '{' .. name .. '}' or name)
 end

@@ -1,7 +1,7 @@
 -- The lock `name` is not ours any more. If it was broken by hand (broken_note.lua), the refusal
 -- says how many ms ago, and by whom. A missing right to look there is no error.
 local function not_ours(name)
-  local note = redis.pcall('GET', name .. ':redlock:broken')
+  local note = redis.pcall('GET', own_key(name, 'broken'))
   local at, who = string.match(type(note) == 'string' and note or '', '^(%d+) (.+)$')
   local now = at and redis.pcall('TIME') or {err = ''}
   if now.err then

@@ -380,7 +380,7 @@ TEST(fair, f81_release_of_lost_lock_is_none)
     waiter_mark(&waiter);
     ck_assert_int_eq(redlock_release(held), REDLOCK_EEXPIRED);
     waiter_expect_woken(&waiter, 1);
-    master_do(masters, 0, "DEL", FAIR_NAME ":redlock:holds", NULL);
+    master_do(masters, 0, "DEL", "{" FAIR_NAME "}:redlock:holds", NULL);
 }
 
 /* ---- where it can't be ------------------------------------------------------------------ */

@@ -15,6 +15,7 @@
 enum { LOCKS = 3, TOKENS = 6, OPERATIONS = 100000, SLACK_MS = 3, EDGE_MS = 6, APART_MS = 20 };
 
 static const char *const name[LOCKS] = {"a", "a b%s", "{orders}:42"};
+static const char *const stem[LOCKS] = {"{a}", "{a b%s}", "{orders}:42{}"}; /* of our keys */
 static const int64_t peer_wait_ms[FAIR_OWNERS - FAIR_OURS] = {300000, 300000, 5000};
 
 static struct fair lock[LOCKS];
@@ -24,7 +25,7 @@ static const char *key_of(unsigned i, char letter)
 {
     static char key[FAIR_KEY_MAX];
     if (letter == 's' || letter == 'h')
-        snprintf(key, sizeof(key), "%s:redlock:%s", name[i], letter == 's' ? "seen" : "holds");
+        snprintf(key, sizeof(key), "%s:redlock:%s", stem[i], letter == 's' ? "seen" : "holds");
     else
         fair_peer_key(letter, name[i], key);
     return key;

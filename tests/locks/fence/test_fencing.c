@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNTER(name) name ":redlock:fence"
+#define COUNTER(name) "{" name "}:redlock:fence"
 
 static redlock_options fenced(int kind)
 {
@@ -92,7 +92,7 @@ TEST(order, new_name_and_used_one_need_one_round_trip)
         uint64_t token = redlock_fencing_token(lock);
         unsigned having = 0;
         char counter[40];
-        snprintf(counter, sizeof(counter), "%s:redlock:fence", name);
+        snprintf(counter, sizeof(counter), "{%s}:redlock:fence", name);
         ck_assert(wait_until(masters_with(masters, name) == 5, 5000));
         for (unsigned node = 0; node < 5; node++)
             having += counter_at(node, counter) == token;
@@ -320,7 +320,7 @@ TEST(data, counter_that_is_no_number_gives_no_vote, .rows = 6)
     for (unsigned node = 0; node < 2; node++)
         set_counter(node, COUNTER("name"), wrong[_i]);
     ck_assert_int_eq(redlock_try(one, "name", &options, &lock), REDLOCK_ENOQUORUM);
-    ck_assert_msg(strstr(votes[0].text, "the fencing counter name:redlock:fence is no number"),
+    ck_assert_msg(strstr(votes[0].text, "the fencing counter {name}:redlock:fence is no number"),
                   "%s", votes[0].text);
     ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
 }

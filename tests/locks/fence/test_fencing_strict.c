@@ -98,7 +98,7 @@ static void lose(unsigned node, int how)
     else if (how == 1)
         master_restart_stepped(masters, node, true);
     else
-        ck_assert_int_eq(master_do(masters, node, "DEL", RL_FENCING_KEY, "name:redlock:fence",
+        ck_assert_int_eq(master_do(masters, node, "DEL", RL_FENCING_KEY, "{name}:redlock:fence",
                                    NULL)
                              .number,
                          2);
@@ -261,7 +261,7 @@ TEST(real, counter_that_is_gone_is_no_way_back)
     CLIENT client = open_to(STRICT);
     uint64_t first = take(client);
     *step_ns = -HOUR_NS;
-    ck_assert_int_eq(master_do(masters, 0, "DEL", "name:redlock:fence", NULL).number, 1);
+    ck_assert_int_eq(master_do(masters, 0, "DEL", "{name}:redlock:fence", NULL).number, 1);
     ck_assert_uint_gt(take(client), first);
 }
 
@@ -274,7 +274,7 @@ TEST(real, number_in_one_counter_costs_that_name_on_that_master, .rows = 6)
     start(3, true);
     CLIENT client = open_to(STRICT);
     uint64_t first = take(client);
-    master_do(masters, 0, "SET", "name:redlock:fence", numbers[_i], NULL);
+    master_do(masters, 0, "SET", "{name}:redlock:fence", numbers[_i], NULL);
     ck_assert_int_eq(try_for(client, "name", 5000, &token), 0);
     ck_assert_uint_gt(token, first);
     master_pause(masters, 1); /* what is left needs the other one's vote */
@@ -299,7 +299,7 @@ TEST(real, counter_outlives_lock_by_a_day_and_a_window)
     const long long day_ms = 86400000;
     start(1, true);
     take_anew(STRICT);
-    long long left = master_do(masters, 0, "PTTL", "name:redlock:fence", NULL).number;
+    long long left = master_do(masters, 0, "PTTL", "{name}:redlock:fence", NULL).number;
     ck_assert_msg(left > day_ms && left < day_ms + 60000, "%lld", left);
 }
 

@@ -100,7 +100,7 @@ TEST(denied, release_is_done_where_nobody_can_be_woken)
 /* A pattern for the names covers the queues. */
 TEST(denied, right_to_names_is_one_to_queues)
 {
-    static const char *const rules[] = {"~orders:*", "resetchannels", "&redlock:wake:*", NULL};
+    static const char *const rules[] = {"~orders:*", "~{orders:*", "resetchannels", "&redlock:wake:*", NULL};
     listen_as(2);
     talk_log_in(&talk, scripts_masters, rules, &restricted);
     take_hold_and_give_up(RL_RELEASE);

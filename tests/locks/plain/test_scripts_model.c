@@ -11,6 +11,7 @@
 
 enum { LOCKS = 3, TOKENS = 5, OPERATIONS = 100000, RANKS = 64, SLACK_MS = 2 };
 static const char *const names[LOCKS] = {"a", "a b", "{orders}:42"};
+static const char *const stems[LOCKS] = {"{a}", "{a b}", "{orders}:42{}"}; /* of other keys */
 
 static struct model model;
 static struct model_lock locks[LOCKS];
@@ -19,7 +20,7 @@ static int64_t start_ms;
 
 static const char *queue_name(unsigned i, char ret_name[64])
 {
-    snprintf(ret_name, 64, "%s%s", names[i], RL_QUEUE_SUFFIX);
+    snprintf(ret_name, 64, "%s" RL_QUEUE_SUFFIX, stems[i]);
     return ret_name;
 }
 
@@ -233,7 +234,7 @@ static void go(struct frame *frame)
         if (locks[i].holder[0] && !model_kept(&locks[i]))
             talk_do(&frame->talk, "DEL", names[i], (char *)NULL);
         char note[64];
-        snprintf(note, sizeof(note), "%s:redlock:broken", names[i]);
+        snprintf(note, sizeof(note), "%s:redlock:broken", stems[i]);
         talk_do(&frame->talk, "DEL", note, (char *)NULL);
     }
     ck_assert_int_eq(talk_do(&frame->talk, "DBSIZE", (char *)NULL).number, 0);

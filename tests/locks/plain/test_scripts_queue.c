@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define LOCK "orders:42"
-#define QUEUE LOCK RL_QUEUE_SUFFIX
+#define QUEUE "{" LOCK "}" RL_QUEUE_SUFFIX
 
 enum { TTL_MS = 60000, QUEUE_MS = 30000, SERVERS = 2, WAITERS = 5 };
 #define S INT64_C(1000000) /* in us */
@@ -270,15 +270,18 @@ TEST(queue, any_bytes_are_name)
         const char *name, *queue;
         size_t len;
     } names[] = {
-#define NAME(text) {text, text RL_QUEUE_SUFFIX, sizeof(text) - 1}
+#define NAME(text) {text, "{" text "}" RL_QUEUE_SUFFIX, sizeof(text) - 1}
+#define CLOSED(text) {text, text "{}" RL_QUEUE_SUFFIX, sizeof(text) - 1}
         NAME("a\0b"),   NAME("a"),
         NAME("a\0c"),   NAME("a b"),
-        NAME(" "),      NAME("{a}b"),
-        NAME("{a}"),    NAME("{}"),
+        NAME(" "),      CLOSED("{a}b"),
+        CLOSED("{a}"),  CLOSED("{}"),
         NAME("a\r\nb"), NAME("\xff\xfe\0"),
         NAME("%s'"),    NAME("\"]]"),
         NAME(":"),      NAME("a:redlock:queue"),
+        NAME("{"),      CLOSED("}"),
 #undef NAME
+#undef CLOSED
     };
     enum { NAMES = sizeof(names) / sizeof(names[0]) };
     char waiter[RL_WAITER_MAX];
@@ -291,7 +294,7 @@ TEST(queue, any_bytes_are_name)
         struct script_told told = script_run(talk, RL_ACQUIRE_OR_QUEUE, &queued);
         ck_assert(told.parts == 5 && told.yes == 0 && told.place == 0);
         ck_assert(exists(names[i].name, names[i].len));
-        ck_assert(exists(names[i].queue, names[i].len + strlen(RL_QUEUE_SUFFIX)));
+        ck_assert(exists(names[i].queue, names[i].len + 2 + strlen(RL_QUEUE_SUFFIX)));
         ck_assert_int_eq(talk_do(talk, "DBSIZE", (char *)NULL).number, 2);
         ck_assert_int_eq(script_run(talk, RL_DEQUEUE, &queued).yes, 1);
         ck_assert_int_eq(script_run(talk, RL_RELEASE, &call).yes, 1);

@@ -60,7 +60,7 @@ TEST(wake, where_all_are_dead_lock_is_free, .first = RL_RELEASE, .rows = RL_RELE
 {
     contend();
     ck_assert_int_eq(yes(1, (enum rl_verb)_i), 1);
-    ck_assert_int_eq(talk_do(&talk, "DEL", LOCK ":redlock:broken", (char *)NULL).number,
+    ck_assert_int_eq(talk_do(&talk, "DEL", "{" LOCK "}:redlock:broken", (char *)NULL).number,
                      _i == RL_FORCE);
     ck_assert_int_eq(talk_do(&talk, "DBSIZE", (char *)NULL).number, 0);
 }

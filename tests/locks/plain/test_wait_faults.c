@@ -86,7 +86,7 @@ TEST(wait_faults, subscribers_killed_between_waits_are_replaced, .rows = 5)
         redlock_lock *held = take_everywhere(masters, one, "name");
         waiter_start(&waiter, two, "name", 30000);
         /* Not at all of them, where one is subscribed to while others are asked. */
-        ck_assert(wait_until(masters_with(masters, "name:redlock:queue") >= 3, SOON_MS));
+        ck_assert(wait_until(masters_with(masters, "{name}:redlock:queue") >= 3, SOON_MS));
         waiter_mark(&waiter);
         ck_assert_int_eq(redlock_release(held), 0);
         /* By a message, or by the look that follows a new subscription. */

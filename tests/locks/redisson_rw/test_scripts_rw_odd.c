@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LEASE "{" LOCK "}:%s:rwlock_timeout:%u"
-#define READERS LOCK ":redlock:readers"
+#define READERS "{" LOCK "}:redlock:readers"
 #define CHANNEL "redisson_rwlock:{" LOCK "}"
 
 enum { MOST = 9999, MANY_FIELDS = 40 };

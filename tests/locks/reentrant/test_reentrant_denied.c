@@ -25,7 +25,7 @@ static struct script_told run(struct talk *via, enum rl_verb verb, const char *t
 
 static int64_t count(void)
 {
-    return talk_do(&talk_here, "SCARD", "k:redlock:holds", (char *)NULL).number;
+    return talk_do(&talk_here, "SCARD", "{k}:redlock:holds", (char *)NULL).number;
 }
 
 TEST(denied, release_is_done_where_it_cannot_be_told, .rows = 3)
@@ -62,7 +62,7 @@ TEST(denied, denied_command_is_error_and_changes_nothing, .rows = 4)
 {
     static const char *const rules[][5] = {
         {"~k", "~redisson*", "&*"}, /* not the tokens */
-        {"~k:redlock:holds", "~redisson*", "&*"},
+        {"~{k}:redlock:holds", "~redisson*", "&*"},
         {"~*", "&*", "-hmget"},
         {"~*", "&*", "-sismember", "-srem"},
     };

@@ -82,7 +82,7 @@ TEST(lost, hold_whose_lock_is_anothers_is_lost, .rows = 2)
     for (unsigned i = 0; i < masters->n; i++) {
         ck_assert_int_eq(count_at(i), 1);
         ck_assert_int_eq(master_do(masters, i, "DEL", "name", NULL).number, 1);
-        master_do(masters, i, "DEL", "name:redlock:holds", NULL);
+        master_do(masters, i, "DEL", "{name}:redlock:holds", NULL);
     }
 }
 

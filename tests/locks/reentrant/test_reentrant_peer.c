@@ -190,7 +190,7 @@ TEST(peers, hold_whose_lock_peer_shortened_is_not_extended, .rows = 2)
     for (unsigned i = 0; i < masters->n; i++) {
         ck_assert_int_ge(count_at(i), 1); /* the peer has it still */
         ck_assert_int_le(master_do(masters, i, "PTTL", "name", NULL).number, 15000);
-        master_do(masters, i, "DEL", "name", "name:redlock:holds", NULL);
+        master_do(masters, i, "DEL", "name", "{name}:redlock:holds", NULL);
     }
 }
 

@@ -14,9 +14,9 @@ enum { LOCKS = 3, OWNERS = 4, TOKENS = 6, OPERATIONS = 100000 };
 static const struct {
     const char *name, *holds, *channel;
 } names[LOCKS] = {
-    {"a", "a:redlock:holds", "redisson_lock__channel:{a}"},
-    {"a b%s", "a b%s:redlock:holds", "redisson_lock__channel:{a b%s}"},
-    {"{orders}:42", "{orders}:42:redlock:holds", "redisson_lock__channel:{orders}:42"},
+    {"a", "{a}:redlock:holds", "redisson_lock__channel:{a}"},
+    {"a b%s", "{a b%s}:redlock:holds", "redisson_lock__channel:{a b%s}"},
+    {"{orders}:42", "{orders}:42{}:redlock:holds", "redisson_lock__channel:{orders}:42"},
 };
 
 /* Two threads of one client, another client, and somebody who is named by its caller. */

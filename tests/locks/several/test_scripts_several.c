@@ -14,6 +14,9 @@ enum { LOCKS = SEVERAL_MAX, TOKENS = 5, OPERATIONS = 100000, RANKS = 64 };
 
 /* In the order of their bytes. */
 static const char *const names[LOCKS] = {"a", "a b%s", "b", "{orders}:42"};
+static const char *const queues[LOCKS] = {
+    "{a}" RL_QUEUE_SUFFIX, "{a b%s}" RL_QUEUE_SUFFIX, "{b}" RL_QUEUE_SUFFIX,
+    "{orders}:42{}" RL_QUEUE_SUFFIX};
 
 static struct model model;
 static struct model_lock lock[LOCKS];
@@ -195,20 +198,13 @@ static void turn_ear(struct frame *frame)
     model.listens[client] = !model.listens[client];
 }
 
-static const char *queue_name(unsigned i, char ret_name[64])
-{
-    snprintf(ret_name, 64, "%s%s", names[i], RL_QUEUE_SUFFIX);
-    return ret_name;
-}
-
 static void run_out(struct frame *frame, unsigned i)
 {
-    char queue[64];
     if (frame_draw(frame, 4) > 0) {
         frame_runs_out(frame, names[i]);
         model_free(&lock[i]);
     } else {
-        frame_runs_out(frame, queue_name(i, queue));
+        frame_runs_out(frame, queues[i]);
         lock[i].queued = 0;
     }
 }
@@ -227,7 +223,6 @@ static void step(struct frame *frame)
     static const unsigned several[] = {30, 20, 8, 5, 5, 7}, plain[] = {10, 8, 4, 1, 1, 3};
     static const unsigned what[] = {70, 20, 7, 2, 1};
     unsigned i = frame_draw(frame, LOCKS);
-    char queue[64];
     snprintf(frame->doing, sizeof(frame->doing), "something of '%s' alone", names[i]);
     switch (frame_choose(frame, what, 5)) {
     case 0:
@@ -246,7 +241,7 @@ static void step(struct frame *frame)
         run_out(frame, i);
     }
     if (frame->operation % 8 == 0)
-        FRAME_CHECK(frame, model_queue_is(&frame->talk, queue_name(i, queue), &lock[i]));
+        FRAME_CHECK(frame, model_queue_is(&frame->talk, queues[i], &lock[i]));
 }
 
 /* Everybody goes, and nothing stays. */

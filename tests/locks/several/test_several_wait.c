@@ -174,9 +174,9 @@ TEST(waiting, winner_is_in_no_queue_even_where_it_was_woken)
     ck_assert(wait_until(masters_with(masters, "b") == 3, 10000));
     waiter_start_all(&waiter, two, ab, 2, 30000);
     for (unsigned i = 0; i < 3; i++)
-        ck_assert(wait_until(queued(i, "a:redlock:queue") == 1, 10000));
+        ck_assert(wait_until(queued(i, "{a}:redlock:queue") == 1, 10000));
     snprintf(member, sizeof(member), "%.63s",
-             master_do(masters, 2, "ZRANGE", "a:redlock:queue", "0", "0", NULL).text);
+             master_do(masters, 2, "ZRANGE", "{a}:redlock:queue", "0", "0", NULL).text);
     snprintf(channel, sizeof(channel), RL_WAKE_PREFIX "%.36s", member);
     /* The last one goes on refusing b, and the second one is silent until the end. */
     master_do(masters, 2, "SET", "b", "peer", "PX", "60000", NULL);
@@ -185,14 +185,14 @@ TEST(waiting, winner_is_in_no_queue_even_where_it_was_woken)
     ck_assert(
         wait_until(strlen(master_do(masters, 0, "GET", "a", NULL).text) > 32 &&
                        !strstr(master_do(masters, 0, "GET", "a", NULL).text, "redlock:") &&
-                       queued(0, "a:redlock:queue") == 0,
+                       queued(0, "{a}:redlock:queue") == 0,
                    10000));
     uint64_t before = client_stats(two).wakes;
     ck_assert_int_eq(master_do(masters, 2, "PUBLISH", channel, member, NULL).number, 1);
     ck_assert(wait_until(client_stats(two).wakes > before, 10000));
     master_resume(masters, 1);
     waiter_expect_lock(&waiter, 10000);
-    ck_assert(wait_until(queued(2, "b:redlock:queue") == 0, 2000));
+    ck_assert(wait_until(queued(2, "{b}:redlock:queue") == 0, 2000));
     master_do(masters, 2, "DEL", "b", NULL);
 }
 
@@ -315,8 +315,8 @@ TEST(waiting, reservation_stays_while_it_waits_for_rest)
     /* What is kept for another waiter is another's. */
     told = wait_for(&talk, ab, 2, 2, 1200);
     ck_assert_str_eq(told.holder, kept);
-    ck_assert_int_eq(talk_do(&talk, "ZCARD", "a:redlock:queue", (char *)NULL).number, 1);
-    ck_assert_int_eq(talk_do(&talk, "ZCARD", "b:redlock:queue", (char *)NULL).number, 2);
+    ck_assert_int_eq(talk_do(&talk, "ZCARD", "{a}:redlock:queue", (char *)NULL).number, 1);
+    ck_assert_int_eq(talk_do(&talk, "ZCARD", "{b}:redlock:queue", (char *)NULL).number, 2);
     talk_do(&talk, "DEL", "b", (char *)NULL);
     ck_assert_int_eq(wait_for(&talk, ab, 2, 1, 1200).yes, 1);
     talk_close(&talk);
@@ -351,13 +351,13 @@ TEST(waiting, queue_that_is_none_is_done_without)
 {
     OPEN_MASTERS(1);
     redlock_lock *held = take_everywhere(masters, one, "a");
-    master_do(masters, 0, "SET", "a:redlock:queue", "text", NULL);
+    master_do(masters, 0, "SET", "{a}:redlock:queue", "text", NULL);
     waiter_start_all(&waiter, two, ab, 2, 30000);
     pause_ms(100);
     ck_assert_int_eq(redlock_release(held), 0);
     waiter_expect_lock(&waiter, 10000);
-    ck_assert_str_eq(master_do(masters, 0, "GET", "a:redlock:queue", NULL).text, "text");
-    master_do(masters, 0, "DEL", "a:redlock:queue", NULL);
+    ck_assert_str_eq(master_do(masters, 0, "GET", "{a}:redlock:queue", NULL).text, "text");
+    master_do(masters, 0, "DEL", "{a}:redlock:queue", NULL);
 }
 
 /* ---- contention ------------------------------------------------------------------------- */
