@@ -117,12 +117,14 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
     } else if (init->master[node].step >= FINDING) {
         why = read_certificate(init, node, reply);
     }
+    if (why) /* of this step */
+        return why;
     init->master[node].step++;
     if (init->master[node].step == FINDING && !certifies(init))
         init->master[node].step = DONE;
     else if (init->master[node].step == LOOKING && init->cli->tokens_above > 0)
         init->master[node].step = FINDING;
-    return why;
+    return NULL;
 }
 
 static void on_failure(void *context, unsigned node, const char *why)
