@@ -80,11 +80,13 @@ class Lab:
     def make_hosts(self):
         for host in HOSTS + ["here"]:
             for part in ["etc/redis", "etc/redlock", "etc/systemd/system", "var/lib/redis",
-                         "usr/bin", "run"]:
+                         "usr/bin", "run", "tmp"]:
                 os.makedirs(self.path(host, part))
             self.write("%s/usr/bin/billing" % host, BILLING, 0o755)
         os.makedirs(self.path("at"))
-        os.makedirs(self.path("here", "work"))
+        os.makedirs(self.path("here", "work", "packages"))
+        for package in ["libredlock0", "redlock-tools"]:
+            self.write("here/work/packages/%s_0.1.0-1_amd64.deb" % package, "")
         os.symlink(os.path.join(self.source, "examples"), self.path("here", "work", "examples"))
         lines = []
         for number, host in enumerate(HOSTS, 1):

@@ -19,9 +19,9 @@ with() {
         echo "$2: skipped, $1 could not be had"
     fi
 }
-run restart password certificate ca
+run restart password certificate
 run replace
-run grow shrink
+run ca grow shrink grow
 run max-ttl
 with redis-8.2 upgrade
 with valkey-8.1 valkey
