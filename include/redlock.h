@@ -560,8 +560,9 @@ REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_repor
     REDLOCK_NOEXCEPT;
 
 /* Give the lock up; others may be kept out longer (options.at_least_ms). Returns at the quorum
- * of answers; the rest is finished behind the caller's back, bounded by the TTL. Consumes the lock whatever it returns, but for EFORK
- * and EDEADLK, which do nothing. NULL: 0. Blocks; redlock_release_async() does not.
+ * of answers; the rest is finished behind the caller's back, bounded by the TTL. Consumes the
+ * lock whatever it returns, but for EFORK and EDEADLK, which do nothing. NULL: 0. Blocks;
+ * redlock_release_async() does not.
  * 0: released. EEXPIRED: it was not ours any more. EUNCONFIRMED: too few masters answered.
  * ENOTHELD: another thread released or detached it first.
  *
@@ -569,9 +570,9 @@ REDLOCK_API int redlock_extend(redlock_lock *lock, int64_t ttl_ms, redlock_repor
  * The release leaves with the client's next request. If none comes, the event loop or the
  * background thread sends it after 300 us. It leaves at once if other threads of the client
  * wait, or if this lock had to be waited for. It leaves when the client is closed, and when
- * the process calls exit(), which waits for answers as closing does. So the lock may stay taken that much longer. If the process is
- * killed in that time, it stays taken until its TTL. redlock_stats and the log have the
- * outcome. */
+ * the process calls exit(), which waits for answers as closing does. So the lock may stay taken
+ * that much longer. If the process is killed in that time, it stays taken until its TTL.
+ * redlock_stats and the log have the outcome. */
 REDLOCK_API int redlock_release(redlock_lock *lock) REDLOCK_NOEXCEPT;
 
 /* Turn the lock into a text that another process of this host and boot can attach. Consumes
