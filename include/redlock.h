@@ -368,13 +368,14 @@ typedef struct redlock_options {
  * that has waited longest. For other kinds a release wakes all. Threads of one client that wait
  * for one name are served in the order they came.
  *
- * options->at_least_ms: others are kept out for so long from the acquisition on, also when the
- * lock is released or lost sooner, when the client is closed, or when the process is killed. So
+ * options->at_least_ms: others are kept out for so long from the beginning of the round that got
+ * the lock, also when it is released or lost sooner, when the client is closed, or when the
+ * process is killed. So
  * of several callers that come within that time one gets the lock, however short its work is.
  * The first lease lasts as long as that takes, by any clocks: so redlock_validity_ms() may begin
  * above ttl_ms. Extensions last for ttl_ms, as ever. A release before that time sends nothing to
- * the masters that keep the lock, and is 0: their keys end by themselves, at most a lease later
- * than that time. A release after it is as ever. The text of a handle carries the time. The lock
+ * the masters that keep the lock, and is 0: their keys end by themselves, at most a lease and
+ * lock-delay later than that time. A release after it is as ever. The text of a handle carries the time. The lock
  * keeps out others, not its owner (options->owner): an owner with several holds keeps others out
  * for the longest. redlock_force_release() ends it. Of redlock_try_multi() none keeps anybody out
  * unless all were had. EINVAL where one lease can't last so long; the log tells the greatest

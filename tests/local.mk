@@ -57,8 +57,10 @@ $(check_tests): private LINK = $(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LD
 $(check_tests): private LDADD = $(test_archives) .libs/libredlock-core.a $(CHECK_LIBS) $(DEPS_LIBS)
 
 # Loaded into programs by tests that set their clock back.
-CLEANFILES += %D%/support/boot_clock.so %D%/support/two_families.so %D%/support/signal_with_lock.so
-EXTRA_DIST += %D%/support/boot_clock.c %D%/support/two_families.c %D%/support/signal_with_lock.c
+CLEANFILES += %D%/support/boot_clock.so %D%/support/two_families.so \
+  %D%/support/signal_with_lock.so %D%/support/signal_before_exec.so
+EXTRA_DIST += %D%/support/boot_clock.c %D%/support/two_families.c \
+  %D%/support/signal_with_lock.c %D%/support/signal_before_exec.c
 EXTRA_DIST += %D%/support/other_malloc.c %D%/support/other_names.c
 %D%/support/boot_clock.so: %D%/support/boot_clock.c config_auto.h
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC \
@@ -66,6 +68,9 @@ EXTRA_DIST += %D%/support/other_malloc.c %D%/support/other_names.c
 %D%/support/signal_with_lock.so: %D%/support/signal_with_lock.c config_auto.h
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC \
 	  -shared -o $@ $(srcdir)/%D%/support/signal_with_lock.c
+%D%/support/signal_before_exec.so: %D%/support/signal_before_exec.c config_auto.h
+	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC \
+	  -shared -o $@ $(srcdir)/%D%/support/signal_before_exec.c
 %D%/support/two_families.so: %D%/support/two_families.c config_auto.h
 	$(AM_V_CCLD)mkdir -p %D%/support && $(CC) $(DEFS) -I. $(WARN_CFLAGS) $(CFLAGS) -fPIC \
 	  -shared -o $@ $(srcdir)/%D%/support/two_families.c
@@ -93,7 +98,8 @@ EXTRA_%C%_programs_test_cli_lies_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_members_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_rolling_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_run_clock_DEPENDENCIES = %D%/support/boot_clock.so
-EXTRA_%C%_programs_test_run_at_least_DEPENDENCIES = %D%/support/signal_with_lock.so
+EXTRA_%C%_programs_test_run_at_least_DEPENDENCIES = %D%/support/signal_with_lock.so \
+  %D%/support/signal_before_exec.so
 
 # Check's time limit ends a test that hangs; it is no measure of a busy machine.
 AM_TESTS_ENVIRONMENT = \

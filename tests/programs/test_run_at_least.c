@@ -173,23 +173,36 @@ TEST(unused, r21_signal_while_it_takes_the_lock_keeps_nobody_out)
     ck_assert_uint_gt(undone, 0);
 }
 
-TEST(unused, r21_signal_that_comes_with_the_lock_keeps_nobody_out)
+/* Tests run in the top of the build tree. */
+static int run_with_preloaded(const char *library, const char *name,
+                              struct program **ret_program)
 {
-    static char preload[PATH_MAX + 64];
+    static char preload[PATH_MAX + 16];
     const char *const environment[] = {preload, NULL};
     const struct program_how how = {.environment = environment};
+    char path[PATH_MAX];
+    ck_assert_ptr_nonnull(realpath(library, path));
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", path);
+    return program_run(&how, REDLOCK("run", LONG, name, "--", "echo", "ran"), ret_program);
+}
+
+TEST(unused, r21_signal_that_comes_with_the_lock_keeps_nobody_out)
+{
     struct program *program = NULL;
-    char self[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    ck_assert_int_gt(len, 0);
-    self[len] = '\0';
-    *strrchr(self, '/') = '\0';
-    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/../support/signal_with_lock.so", self);
-    ck_assert_int_eq(program_run(&how, REDLOCK("run", LONG, "with", "--", "echo", "ran"), &program),
+    ck_assert_int_eq(run_with_preloaded("tests/support/signal_with_lock.so", "with", &program),
                      128 + SIGTERM);
     ck_assert_str_eq(program_out(program), "");
     ck_assert_ptr_nonnull(strstr(program_err(program), "Terminated"));
     expect_undone("with");
+}
+
+TEST(unused, r21_signal_that_comes_before_exec_keeps_nobody_out)
+{
+    struct program *program = NULL;
+    ck_assert_int_eq(run_with_preloaded("tests/support/signal_before_exec.so", "before", &program),
+                     128 + SIGTERM);
+    ck_assert_str_eq(program_out(program), "");
+    expect_undone("before");
 }
 
 static void full_stdout(void)

@@ -146,7 +146,8 @@ static bool has_failed(const struct run *run, int why)
     return why != 0 || run->guard_failure != 0 || run->not_run != 0;
 }
 
-/* Also where the guard was killed before it began. Nobody is kept out for that. */
+/* Also where the guard was killed before it began, or a signal came before exec. Nobody is kept
+ * out for that. */
 static bool never_began(const struct run *run, int why)
 {
     return has_failed(run, why) || (!run->begun && !run->guard_late);
@@ -195,7 +196,7 @@ static int run_locked(struct run *run)
     }
     cli_warn(true);
     int why = run_command(run);
-    if (ended_well(run, why))
+    if (ended_well(run, why) && !never_began(run, why))
         run_stay(run);
     cli_warn(false);
     run_look_back(run);

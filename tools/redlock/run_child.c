@@ -98,3 +98,24 @@ pid_t run_child_start(const struct cli *cli, int foreground_fd, int *ret_exec_fd
     *ret_exec_fd = ends[0];
     return pid;
 }
+
+/* PF_FORKNOEXEC of the kernel: "forked but didn't exec". It is the same on all architectures. */
+#define NEVER_EXECED 0x40ul
+#define FLAGS_FIELD 7 /* behind the name, which is in parentheses and may have blanks */
+
+bool run_child_ran(pid_t pid)
+{
+    char path[48], stat[512];
+    snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd >= 0 ? read(fd, stat, sizeof(stat) - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (len <= 0)
+        return true;
+    stat[len] = '\0';
+    char *field = strrchr(stat, ')');
+    for (unsigned i = 0; i < FLAGS_FIELD && field; i++)
+        field = strchr(field + 1, ' ');
+    return !field || (strtoul(field, NULL, 10) & NEVER_EXECED) == 0;
+}

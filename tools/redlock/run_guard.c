@@ -113,7 +113,7 @@ static void on_exec(struct guard *guard)
     if (got == (ssize_t)sizeof(why))
         guard->exec_errno = why;
     else
-        guard_tell(guard, GUARD_STARTED, 0);
+        guard_tell(guard, run_child_ran(guard->command) ? GUARD_STARTED : GUARD_NEVER_RAN, 0);
     close(guard->exec_fd);
     guard->exec_fd = -1;
 }

@@ -49,7 +49,8 @@ enum guard_news_kind {
     GUARD_ENDED = 5,       /* value: COMMAND's wait status; all has ended, the guard ends now */
     GUARD_FAILED = 6, /* value: errno of what the guard needed and did not get; it ends now */
     GUARD_LEFT = 7,   /* value: a process that COMMAND started, and that runs on */
-    GUARD_BEGINS = 8  /* COMMAND is forked next: from now on it may have run */
+    GUARD_BEGINS = 8, /* COMMAND is forked next: from now on it may have run */
+    GUARD_NEVER_RAN = 9 /* it has not: its process ended before exec */
 };
 
 enum guard_why {
@@ -83,5 +84,9 @@ int run_child_environment(char *changes, size_t len);
  * group of this terminal (-1: of none). Its pid, or -1 with errno. An errno can be read from
  * *ret_exec_fd if exec fails, and its end if it does not. */
 pid_t run_child_start(const struct cli *cli, int foreground_fd, int *ret_exec_fd);
+
+/* That end was read, and the process was not waited for: did it run COMMAND? A signal may have
+ * ended it before. Where the system does not say, it did. */
+bool run_child_ran(pid_t pid);
 
 #endif

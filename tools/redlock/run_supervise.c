@@ -86,6 +86,9 @@ static void on_news(struct run *run, const struct guard_news *news)
     case GUARD_BEGINS:
         run->begun = true;
         break;
+    case GUARD_NEVER_RAN:
+        run->begun = false;
+        break;
     case GUARD_STARTED:
         run->started = true;
         break;
