@@ -149,11 +149,12 @@ static void build_same(struct bench_requests *requests, const char *name, const 
 {
     for (enum bench_verb verb = BENCH_ACQUIRE; verb <= BENCH_RELEASE; verb++) {
         build_request(requests, verb, name, token, ttl_ms);
+        /* It leaves the first character out. */
         bool echoes = kind_of(requests)->script[verb_of(requests, verb)].echoes_token;
         if (is_native(requests, verb))
             native_success(&requests->success[verb], token);
         else
-            bench_script_success(&requests->success[verb], echoes ? token : BENCH_NONCE,
+            bench_script_success(&requests->success[verb], echoes ? token + 1 : BENCH_NONCE,
                                  is_fenced(requests, verb));
     }
 }
