@@ -10,8 +10,8 @@
 
 enum { MASTERS = 3, TELLS = 2, SOON_MS = 10000 };
 
-#define FIVE "n5-ttl30000-drift10000-guard-1f2e3d4c"
-#define SEVEN "n7-ttl30000-drift10000-guard-2f2e3d4c"
+#define FIVE "n5-ttl30000-keys2-drift10000-guard-1f2e3d4c"
+#define SEVEN "n7-ttl30000-keys2-drift10000-guard-2f2e3d4c"
 #define ANOTHERS_NONCE "$16\r\n0000000000000000\r\n"
 
 static struct fake *fakes[MASTERS];
@@ -36,8 +36,8 @@ static void teardown(void)
 TEST(told, each_list_is_counted_and_first_one_shown, .rows = 2)
 {
     static const char *const replies[] = {
-        "*3\r\n{nonce}:1\r\n$37\r\n" FIVE "\r\n",
-        "*3\r\n{nonce}:2\r\n$75\r\n" FIVE " " SEVEN "\r\n",
+        "*3\r\n{nonce}:1\r\n$43\r\n" FIVE "\r\n",
+        "*3\r\n{nonce}:2\r\n$87\r\n" FIVE " " SEVEN "\r\n",
     };
     char text[192];
     open_told(replies[_i]);
@@ -54,7 +54,7 @@ static const char *much(void)
     static char reply[8192];
     enum { MARKS = 150 };
     int len = snprintf(reply, sizeof(reply), "*3\r\n{nonce}:%d\r\n$%d\r\n", MARKS,
-                       38 * MARKS - 1);
+                       44 * MARKS - 1);
     for (int i = 0; i < MARKS; i++)
         len += snprintf(reply + len, sizeof(reply) - (size_t)len, "%s" FIVE, i ? " " : "");
     snprintf(reply + len, sizeof(reply) - (size_t)len, "\r\n");
@@ -65,11 +65,11 @@ static const char *much(void)
 TEST(lies, answer_of_another_shape_ends_connection, .rows = 6)
 {
     const char *const replies[] = {
-        "*3\r\n" ANOTHERS_NONCE ":1\r\n$37\r\n" FIVE "\r\n",
+        "*3\r\n" ANOTHERS_NONCE ":1\r\n$43\r\n" FIVE "\r\n",
         "*3\r\n{nonce}:1\r\n$0\r\n\r\n",
-        "*3\r\n{nonce}:0\r\n$37\r\n" FIVE "\r\n",
+        "*3\r\n{nonce}:0\r\n$43\r\n" FIVE "\r\n",
         "*3\r\n{nonce}:1\r\n$5\r\nhello\r\n",
-        "*3\r\n{nonce}:-1\r\n$37\r\n" FIVE "\r\n",
+        "*3\r\n{nonce}:-1\r\n$43\r\n" FIVE "\r\n",
         much(),
     };
     open_told(replies[_i]);
