@@ -158,9 +158,10 @@ TEST(told, full_queue_delays_ready_and_not_command)
     struct program *program = run_sh("notify", "echo begun; exec sleep 60");
     ck_assert(wait_until(program_printed(program, "begun"), CLI_MOMENT_MS));
     ck_assert(wait_until(cli_majority_has("notify"), CLI_MOMENT_MS));
-    while (hear() != 0)
-        ck_assert_str_eq(heard, "F");
-    expect_heard(program, "READY=1\n");
+    do { /* as soon as there is room it may be told */
+        ck_assert(wait_until(hear() != 0, CLI_MOMENT_MS));
+    } while (strcmp(heard, "F") == 0);
+    ck_assert_msg(strncmp(heard, "READY=1\n", 8) == 0, "%s", heard);
     program_kill(program);
 }
 
@@ -173,7 +174,7 @@ TEST(told, loss_is_last_status)
     for (unsigned i = 0; i < cli_masters->n; i++)
         (void)master_do(cli_masters, i, "DEL", "notify", NULL);
     expect_heard(program, "STATUS='notify' was lost at 20");
-    ck_assert_msg(strstr(heard, ": ") && strlen(strrchr(heard, ':')) > 10, "%s", heard);
+    ck_assert_msg(strstr(heard, ": its key was deleted on ") != NULL, "%s", heard);
     expect_end(program, 74);
 }
 

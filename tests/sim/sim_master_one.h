@@ -7,7 +7,7 @@
 
 #define NONCE "0123456789abcdef"
 #define YES "$16\r\n" NONCE "\r\n"
-#define ECHO_ONE "$3\r\none\r\n" /* of a release of "one" */
+#define ECHO_ONE "$2\r\nne\r\n" /* of a release of "one" */
 #define NO "*2\r\n$17\r\n" NONCE "-\r\n:0\r\n"
 
 extern struct sim_conn *conn;

@@ -239,7 +239,7 @@ TEST(masters, it_is_killed_right_before_or_behind_script)
     ck_assert_ptr_null(sim_master_get(0, "k", NULL));
     ck_assert_str_eq(
         ask(conn, "EVAL", script_body("release"), "2", "k", "q", "one", "0", NULL),
-        "*2\r\n$4\r\none-\r\n:0\r\n");
+        "*2\r\n$3\r\nne-\r\n:0\r\n");
 }
 
 TEST(masters, uptime_is_counted_in_whole_seconds_of_its_clock)
