@@ -236,11 +236,15 @@ static void answer_well(struct rl_node *node, int64_t now_ns)
         snprintf(bytes, sizeof(bytes), "%s$16\r\n%.16s\r\n", awaited ? "+OK\r\n" : "", token);
     } else {
         bool number = oldest->number >= RL_SCRIPTS_UNFENCED && oldest->verb == RL_ACQUIRE;
-        size_t proof_len; /* 16 of both kinds */
-        snprintf(bytes, sizeof(bytes),
-                 number ? "*3\r\n$17\r\n%.16s-\r\n:1\r\n:9007199254740991\r\n"
-                        : "$16\r\n%.16s\r\n",
-                 rl_inflight_proof(oldest, &proof_len));
+        size_t proof_len;
+        const char *proof = rl_inflight_proof(oldest, &proof_len);
+        if (number)
+            snprintf(bytes, sizeof(bytes),
+                     "*3\r\n$%zu\r\n%.*s-\r\n:1\r\n:9007199254740991\r\n", proof_len + 1,
+                     (int)proof_len, proof);
+        else
+            snprintf(bytes, sizeof(bytes), "$%zu\r\n%.*s\r\n", proof_len, (int)proof_len,
+                     proof);
         grant_was_exact = true;
     }
     receive(node, node->current, bytes, strlen(bytes), now_ns);
@@ -292,10 +296,11 @@ static size_t answer_somehow(struct rl_node *node, uint8_t count, const uint8_t 
     count = alone ? 0 : count % RL_REPLY_ELEMENTS_MAX;
     if (!alone)
         at += snprintf(at, ELEMENT_MAX, "*%u\r\n", count + 1U);
-    size_t proof_len; /* 16 of both kinds */
-    at += snprintf(at, ELEMENT_MAX,
-                   alone || own ? "$16\r\n%.16s\r\n" : "$17\r\n%.16s-\r\n",
-                   rl_inflight_proof(oldest, &proof_len));
+    size_t proof_len;
+    const char *proof = rl_inflight_proof(oldest, &proof_len);
+    const char *minus = alone || own ? "" : "-";
+    at += snprintf(at, ELEMENT_MAX, "$%zu\r\n%.*s%s\r\n", proof_len + strlen(minus),
+                   (int)proof_len, proof, minus);
     grant_was_exact =
         alone ? oldest->script != RL_INSPECT &&
                     (oldest->number < RL_SCRIPTS_UNFENCED || oldest->verb != RL_ACQUIRE)
