@@ -6,6 +6,7 @@
 #include "cli_rig.h"
 #include "proxy.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,15 +79,8 @@ TEST(masters, proxy_before_one_server_is_well)
 /* What is started from here on knows a name with an address of each family. */
 static void know_two_families(void)
 {
-    char self[3000], preload[3100];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (len < 0)
-        suite_die("no /proc");
-    self[len] = '\0';
-    *strrchr(self, '/') = '\0';
-    snprintf(preload, sizeof(preload), "%s/../support/two_families.so", self);
-    if (access(preload, R_OK) != 0)
-        suite_die("%s is not built", preload);
+    char preload[PATH_MAX + 32];
+    suite_find_built("tests/support/two_families.so", preload, sizeof(preload));
     setenv("LD_PRELOAD", preload, 1);
 }
 

@@ -173,15 +173,14 @@ TEST(unused, r21_signal_while_it_takes_the_lock_keeps_nobody_out)
     ck_assert_uint_gt(undone, 0);
 }
 
-/* Tests run in the top of the build tree. */
 static int run_with_preloaded(const char *library, const char *name,
                               struct program **ret_program)
 {
-    static char preload[PATH_MAX + 16];
+    static char preload[PATH_MAX + 64];
     const char *const environment[] = {preload, NULL};
     const struct program_how how = {.environment = environment};
-    char path[PATH_MAX];
-    ck_assert_ptr_nonnull(realpath(library, path));
+    char path[PATH_MAX + 32];
+    suite_find_built(library, path, sizeof(path));
     snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", path);
     return program_run(&how, REDLOCK("run", LONG, name, "--", "echo", "ran"), ret_program);
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +24,13 @@ static volatile int64_t *step_ns;
 /* What is started from here on has a clock that the test sets. */
 static void clock_begin(void)
 {
-    char dir[SUITE_PATH_MAX], path[SUITE_PATH_MAX + 16], self[3000], preload[3100];
+    char dir[SUITE_PATH_MAX], path[SUITE_PATH_MAX + 16], preload[PATH_MAX + 32];
     suite_new_dir(dir);
     snprintf(path, sizeof(path), "%s/step", dir);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (fd < 0 || ftruncate(fd, sizeof(int64_t)) != 0 || len < 0)
+    if (fd < 0 || ftruncate(fd, sizeof(int64_t)) != 0)
         suite_die("no clock: %s", strerror(errno));
-    self[len] = '\0';
-    *strrchr(self, '/') = '\0';
-    snprintf(preload, sizeof(preload), "%s/../support/boot_clock.so", self);
-    if (access(preload, R_OK) != 0)
-        suite_die("%s is not built", preload);
+    suite_find_built("tests/support/boot_clock.so", preload, sizeof(preload));
     step_ns = mmap(NULL, sizeof(int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     *step_ns = DAY_S * RL_NS_PER_S; /* it may be set back by more than this machine is up */

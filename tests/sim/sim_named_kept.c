@@ -66,23 +66,28 @@ static void kept_although_lost(void)
     waits_for_the_end(bob, LEAST_MS);
 }
 
-/* Answers take 50 ms: the extension is under way when the lock is given up. */
-static void kept_beside_an_extension(void)
+/* Answers take 50 ms: the extension that begins then is under way when the lock is given up. */
+static void releases_beside_an_extension(struct sim_player *player, int64_t after_ms)
 {
-    SIM_CAST(3, &usual, ann, bob);
-    struct sim_player *thread = sim_beside(ann);
-    takes_for(ann, LEAST_MS);
+    struct sim_player *thread = sim_beside(player);
+    takes_for(player, LEAST_MS);
     for (unsigned i = 0; i < 3; i++)
-        sim_delay_ms(ann, i, 1, 50);
-    sim_run_until(began_ns + 700 * SIM_MS);
-    thread->lock = ann->lock;
-    thread->hold = ann->hold;
+        sim_delay_ms(player, i, 1, 50);
+    sim_run_until(began_ns + after_ms * SIM_MS);
+    thread->lock = player->lock;
+    thread->hold = player->hold;
     thread->extend_ms = TTL_MS;
     sim_begins(thread, sim_act_extend);
     sim_pass_ms(10);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
+    sim_expect(sim_releases(player) == REDLOCK_OK);
     sim_expect(sim_finishes(thread) != REDLOCK_OK);
     thread->lock = NULL;
+}
+
+static void kept_beside_an_extension(void)
+{
+    SIM_CAST(3, &usual, ann, bob);
+    releases_beside_an_extension(ann, 700);
     sim_expect(sim_keys_of(ann) == 3);
     waits_for_the_end(bob, LEAST_MS);
 }
@@ -91,19 +96,7 @@ static void kept_beside_an_extension(void)
 static void kept_beside_a_broken_extension(void)
 {
     SIM_CAST(3, &usual, ann, bob);
-    struct sim_player *thread = sim_beside(ann);
-    takes_for(ann, LEAST_MS);
-    for (unsigned i = 0; i < 3; i++)
-        sim_delay_ms(ann, i, 1, 50);
-    sim_run_until(began_ns + 600 * SIM_MS);
-    thread->lock = ann->lock;
-    thread->hold = ann->hold;
-    thread->extend_ms = TTL_MS;
-    sim_begins(thread, sim_act_extend);
-    sim_pass_ms(10);
-    sim_expect(sim_releases(ann) == REDLOCK_OK);
-    sim_expect(sim_finishes(thread) != REDLOCK_OK);
-    thread->lock = NULL;
+    releases_beside_an_extension(ann, 600);
     for (unsigned i = 0; i < 3; i++)
         sim_path_reset(ann->proc, i);
     ann->names = "other"; /* she goes on, with new connections */

@@ -13,24 +13,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Tests are run in the build directory, or beside their program. */
-static void find_clock(char *ret_path, size_t size)
-{
-    char self[PATH_MAX];
-    if (realpath("bin/server_clock.so", self)) {
-        snprintf(ret_path, size, "%s", self);
-        return;
-    }
-    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (len < 0)
-        suite_die("no path of this program: %s", strerror(errno));
-    self[len] = '\0';
-    *strrchr(self, '/') = '\0';
-    snprintf(ret_path, size, "%s/../../bin/server_clock.so", self);
-    if (access(ret_path, R_OK) != 0)
-        suite_die("%s is not built", ret_path);
-}
-
 static char preload[PATH_MAX + 32];
 
 void master_restart_stepped(struct masters *masters, unsigned node, bool empty)
@@ -45,7 +27,7 @@ struct masters *masters_start_stepped(unsigned n, volatile int64_t **ret_step_ns
     char dir[SUITE_PATH_MAX], path[SUITE_PATH_MAX + 8];
     suite_new_dir(dir);
     snprintf(path, sizeof(path), "%s/step", dir);
-    find_clock(preload, sizeof(preload));
+    suite_find_built("bin/server_clock.so", preload, sizeof(preload));
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || ftruncate(fd, sizeof(int64_t)) != 0)
         suite_die("no clock: %s", strerror(errno));

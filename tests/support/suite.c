@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,23 @@ static void make_root(void)
     snprintf(root, sizeof(root), "%s/rl-test-XXXXXX", parent);
     if (!mkdtemp(root))
         suite_die("mkdtemp %s: %s", root, strerror(errno));
+}
+
+void suite_find_built(const char *file, char *ret_path, size_t size)
+{
+    char self[PATH_MAX];
+    if (realpath(file, self)) {
+        snprintf(ret_path, size, "%s", self);
+        return;
+    }
+    ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (len < 0)
+        suite_die("no path of this program: %s", strerror(errno));
+    self[len] = '\0';
+    *strrchr(self, '/') = '\0';
+    snprintf(ret_path, size, "%s/../../%s", self, file);
+    if (access(ret_path, R_OK) != 0)
+        suite_die("%s is not built", ret_path);
 }
 
 void suite_new_dir(char *ret_path)

@@ -79,6 +79,10 @@ void suite_new_dir(char *ret_path);
 /* Delete a directory and all that is in it. */
 void suite_remove_dir(const char *path);
 
+/* The path of a file of the build tree, such as "bin/server_clock.so". Tests are run in its top, or
+ * are two folders below it. */
+void suite_find_built(const char *file, char *ret_path, size_t size);
+
 /* End the program: the test's own surroundings failed, not what it tests. */
 _Noreturn void suite_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
