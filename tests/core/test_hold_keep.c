@@ -79,7 +79,7 @@ TEST(ttl, lock_delay_comes_on_top)
     ck_assert_int_eq(story.hold.key_life_ns, story.hold.ask_ttl_ns + 700 * MS);
 }
 
-/* Who is told the fencing token is told so of a key that lives as long. */
+/* The key of the fencing token lives as long as the lock's. */
 TEST(ttl, token_is_told_with_first_ttl)
 {
     struct story story;

@@ -72,7 +72,7 @@ TEST(denied, user_without_right_to_look_is_not_told_of_other_holder, .rows = ALL
     talk_close(&restricted);
 }
 
-/* Who has no right to leases takes nothing, and leaves no lock that has no end. */
+/* A user without the right to leases gets no lock, and leaves none behind that never ends. */
 TEST(denied, reader_without_right_to_lease_leaves_nothing, .rows = 2)
 {
     static const char *const rules[] = {"~k",        "~{k}", "~{k}:redlock:*",

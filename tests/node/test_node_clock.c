@@ -7,6 +7,7 @@
 #include "suite.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { UPTIME_S = 100 };
 
@@ -23,21 +24,32 @@ static void quiet(void *owner, int level, const char *format, ...)
     (void)owner, (void)level, (void)format;
 }
 
+static struct rl_clock own_clock;
+static struct rl_node node;
+
+/* A master whose INFO is of now. */
+static void setup(void)
+{
+    static const struct rl_node_events events = {.voided = voided, .log = quiet};
+    static const struct rl_driven always;
+    static struct rl_node_config config;
+    static struct rl_node_settings settings;
+    memset(&own_clock, 0, sizeof(own_clock));
+    settings = (struct rl_node_settings){.events = &events,
+                                         .clock = &own_clock,
+                                         .driven = &always,
+                                         .drift_factor = 0.01,
+                                         .guard_window_ns = 60 * RL_NS_PER_S};
+    node = (struct rl_node){.config = &config, .settings = &settings, .duplicate_of = -1};
+    snprintf(node.info.run_id, sizeof(node.info.run_id), "%040d", 1);
+    node.info_epoch = rl_clock_epoch(&own_clock);
+}
+
 /* Its clock was looked at twice, a minute apart. */
 TEST(figures, figures_are_of_live_connection_and_of_our_clock_as_it_was)
 {
-    static const struct rl_node_events events = {.voided = voided, .log = quiet};
-    struct rl_clock clock = {0};
-    struct rl_node_config config = {0};
-    static const struct rl_driven always;
-    struct rl_node_settings settings = {.events = &events, .clock = &clock, .driven = &always,
-                                        .drift_factor = 0.01,
-                                        .guard_window_ns = 60 * RL_NS_PER_S};
-    struct rl_node node = {.config = &config, .settings = &settings, .duplicate_of = -1};
     struct rl_clock_figures figures;
-    int64_t now_ns = rl_clock_steady_ns(&clock);
-    snprintf(node.info.run_id, sizeof(node.info.run_id), "%040d", 1);
-    node.info_epoch = rl_clock_epoch(&clock);
+    int64_t now_ns = rl_clock_steady_ns(&own_clock);
     node.info.time_us = (int64_t)rl_clock_wall_us();
     rl_node_watch_clock(&node, now_ns, now_ns);
     node.mode = RL_UP;
@@ -47,7 +59,7 @@ TEST(figures, figures_are_of_live_connection_and_of_our_clock_as_it_was)
     rl_node_clock_figures(&node, &figures);
     ck_assert_int_eq(figures.offset_bound_us, 0);
     node.mode = RL_UP;
-    atomic_fetch_add(&clock.added_ns, RL_NS_PER_S);
+    atomic_fetch_add(&own_clock.added_ns, RL_NS_PER_S);
     rl_node_clock_figures(&node, &figures);
     ck_assert_int_eq(figures.offset_bound_us, 0);
 }
@@ -56,17 +68,7 @@ TEST(figures, figures_are_of_live_connection_and_of_our_clock_as_it_was)
  * a second as a whole one: the guard may last too long, and never end too soon. */
 TEST(uptime, uptime_is_less_by_each_second_that_step_has_begun, .first = 2300, .rows = 2301)
 {
-    static const struct rl_node_events events = {.voided = voided, .log = quiet};
-    struct rl_clock clock = {0};
-    struct rl_node_config config = {0};
-    static const struct rl_driven always;
-    struct rl_node_settings settings = {.events = &events, .clock = &clock, .driven = &always,
-                                        .drift_factor = 0.01,
-                                        .guard_window_ns = 60 * RL_NS_PER_S};
-    struct rl_node node = {.config = &config, .settings = &settings, .duplicate_of = -1};
     int64_t now_ns = 1000 * RL_NS_PER_S;
-    snprintf(node.info.run_id, sizeof(node.info.run_id), "%040d", 1);
-    node.info_epoch = rl_clock_epoch(&clock);
     node.info.time_us = 1000000000;
     node.info.uptime_s = UPTIME_S;
     rl_node_watch_clock(&node, now_ns, now_ns);
@@ -81,3 +83,5 @@ TEST(uptime, uptime_is_less_by_each_second_that_step_has_begun, .first = 2300, .
 }
 
 ALSO(uptime, uptime_is_less_by_each_second_that_step_has_begun, .first = 2900, .rows = 2901)
+CASE(figures, .set_up = setup)
+CASE(uptime, .set_up = setup)

@@ -84,10 +84,10 @@ class Lab:
                 os.makedirs(self.path(host, part))
             self.write("%s/usr/bin/billing" % host, BILLING, 0o755)
         os.makedirs(self.path("at"))
-        os.makedirs(self.path("here", "work", "packages"))
+        os.makedirs(self.path("here", "sources", "packages"))
         for package in ["libredlock0", "redlock-tools"]:
-            self.write("here/work/packages/%s_0.1.0-1_amd64.deb" % package, "")
-        os.symlink(os.path.join(self.source, "examples"), self.path("here", "work", "examples"))
+            self.write("here/sources/packages/%s_0.1.0-1_amd64.deb" % package, "")
+        os.symlink(os.path.join(self.source, "examples"), self.path("here", "sources", "examples"))
         lines = []
         for number, host in enumerate(HOSTS, 1):
             self.write(host + "/address", "%s.%d\n" % (self.net, number))
@@ -144,7 +144,7 @@ class Lab:
     def run(self, text, limit):
         """Its exit status, and all that was printed."""
         shell = subprocess.Popen(["sh", "-eu", "-c", self.of_lab(text)], env=self.env,
-                                 cwd=self.path("here", "work"), stdin=subprocess.DEVNULL,
+                                 cwd=self.path("here", "sources"), stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                  start_new_session=True)
         try:

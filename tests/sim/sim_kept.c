@@ -2,10 +2,11 @@
  * out from t0 on for so long, by its client's clock and in true time, whatever becomes of it and
  * of its process.
  *
- * An overlap needs somebody who comes. That one could come is seen by the keys: a majority of the
- * masters must keep them until then. They are looked at when the lock is told, when it is given
- * up, and right before the end. Masters that lost their keys have no vote, or an assumption is
- * broken. Where markers are lost, or the list is changed, only whoever comes is looked at. */
+ * An overlap needs a client that asks. Whether one could get the lock is seen by the keys: a
+ * majority of the masters must keep them until then. The oracle looks at the keys when the lock is
+ * told, when it is given up, and right before the end. Masters that lost their keys have no vote,
+ * or an assumption is broken. Where markers are lost, or the list is changed, the oracle looks only
+ * at clients that get the lock. */
 #include "config_auto.h"
 
 #include "sim_held.h"

@@ -259,8 +259,8 @@ const char *cli_nested_in(const struct cli *cli);
 
 /* Acquire the lock; this fills in TTL and wait in `how`, which must have a report. *ret_lock is
  * NULL where it was not acquired; the status to leave with then may be 0 (-E 0). The caller
- * must have called cli_cancel_on_signals(). Where a wait begins `waits` is told of the try that
- * came to `code`; NULL: nobody is. */
+ * must have called cli_cancel_on_signals(). When a wait begins, `waits` is called with the code of
+ * the try before it, unless it is NULL. */
 typedef void cli_waits_fn(const struct cli *cli, int code, const redlock_report *report);
 int cli_acquire(const struct cli *cli, redlock *client, redlock_options *how,
                 cli_waits_fn *waits, redlock_lock **ret_lock);
