@@ -118,24 +118,42 @@ TEST(renewals_many, renewals_due_together_go_by_when_they_are_lost)
 
 /* ---- who waits behind them -------------------------------------------------------------- */
 
-/* The masters do all that they are asked for, and their answers are kept back. */
-TEST(renewals_many, try_waits_while_renewals_wait)
+/* Answers of 600 tries at once come late, and of a master that seems far more than 512 renewals
+ * are asked for at once. The shortest of a few round trips is what counts then. */
+static void see_that_masters_are_near(void)
+{
+    ck_assert(wait_until(client_ready(client) == 3, 10000));
+    for (int i = 0; i < 10; i++) {
+        redlock_lock *near = NULL;
+        if (redlock_try(client, "near", NULL, &near) == 0)
+            (void)redlock_release(near);
+    }
+    ck_assert(wait_until(client_stats(client).pending_releases == 0, 10000));
+}
+
+/* The masters do all that they are asked for, and their answers are kept back. False: 512
+ * renewals were not what was under way, which a stalled machine explains. */
+static bool try_waits(void)
 {
     enum { MANY = 600 };
     static struct told taken[MANY];
     struct told more = {0};
     struct proxy *proxies[3];
     struct masters *masters = masters_start(3, NULL);
+    memset(taken, 0, sizeof(taken));
     client = client_open(proxies_start(masters, proxies, true, NULL));
     ck_assert(wait_until(client_ready(client) == 3, 10000));
-    ck_assert(take_many(MANY, 6000, taken, &lost));
+    bool waits = take_many(MANY, 6000, taken, &lost);
+    see_that_masters_are_near();
     for (unsigned i = 0; i < 3; i++)
         proxy_limit(proxies[i], PROXY_ALL, PROXY_BACK, 0);
     uint64_t before = client_stats(client).commands;
-    ck_assert(wait_until(client_stats(client).commands == before + 3 * 512, 10000));
+    waits = waits && wait_until(client_stats(client).commands - before >= 3 * 512, 3000);
     told_try(client, "more", 30000, &more);
     pause_ms(100);
-    ck_assert_uint_eq(masters_with(masters, "more"), 0);
+    waits = waits && client_stats(client).commands - before == 3 * 512;
+    if (waits)
+        ck_assert_uint_eq(masters_with(masters, "more"), 0);
     for (unsigned i = 0; i < 3; i++)
         proxy_limit(proxies[i], PROXY_ALL, PROXY_BACK, -1);
     ck_assert(wait_until(more.calls == 1, 20000));
@@ -143,6 +161,14 @@ TEST(renewals_many, try_waits_while_renewals_wait)
     ck_assert_int_eq(redlock_release(more.lock), 0);
     give_back(MANY, taken);
     redlock_close(client);
+    proxies_stop(proxies, 3);
+    masters_stop(masters);
+    return waits;
+}
+
+TEST(renewals_many, try_waits_while_renewals_wait)
+{
+    ck_assert(met_unless_stalled(try_waits(), STALL_MS, 3));
 }
 
 CASE(renewals_many, .timeout_s = 120)
