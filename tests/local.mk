@@ -31,6 +31,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/rw_scene.h %D%/support/rw_world.c %D%/support/rw_world.h \
 	%D%/support/script_talk.c %D%/support/script_talk.h %D%/support/scripts_model.c \
 	%D%/support/scripts_model.h %D%/support/scripts_scene.c %D%/support/scripts_scene.h \
+	%D%/support/sentinels.c %D%/support/sentinels.h \
 	%D%/support/rights_play.c %D%/support/rights_play.h \
 	%D%/support/several_model.c %D%/support/several_model.h %D%/support/stall.c \
 	%D%/support/stall.h %D%/support/stepped.c %D%/support/stepped.h %D%/support/sub_rig.c %D%/support/sub_rig.h \
@@ -242,7 +243,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/sim/test_sim_leaf %D%/sim/test_sim_master %D%/sim/test_sim_master_faults \
 	%D%/sim/test_sim_master_life %D%/sim/test_sim_master_queue %D%/sim/test_sim_master_real \
 	%D%/sim/test_sim_master_states %D%/sim/test_sim_net %D%/sim/test_sim_proc %D%/sim/test_sim_threads \
-	%D%/support/test_support
+	%D%/support/test_sentinels %D%/support/test_support
 
 # `make check` runs their corpora; fuzz/fuzz.sh looks for more.
 fuzz_targets = %D%/fuzz/fuzz_config %D%/fuzz/fuzz_reply %D%/fuzz/fuzz_sub %D%/fuzz/fuzz_text \

@@ -36,39 +36,43 @@ static void run_server(char *const argv[], const char *log_path, pid_t parent)
     _exit(127);
 }
 
+/* What Sentinel begins with. It writes into the file what it learns. */
+static void write_watch(const char *path, const char *watch)
+{
+    if (access(path, F_OK) == 0)
+        return;
+    FILE *file = fopen(path, "w");
+    if (!file || fputs(watch, file) < 0 || fclose(file) != 0)
+        suite_die("can't write %s", path);
+}
+
 static void spawn(const struct masters *masters, struct master *master)
 {
     char port[16];
     char log_path[SUITE_PATH_MAX + 8];
-    const char *argv[ARGUMENTS_MAX] = {
-        "redis-server",
-        "--port",
-        port,
-        "--bind",
-        "127.0.0.1",
-        "--unixsocket",
-        master->unix_at.path,
-        "--unixsocketperm",
-        "700",
-        "--dir",
-        master->dir,
-        "--save",
-        "",
-        "--maxmemory-policy",
-        "noeviction",
-        "--daemonize",
-        "no",
-    };
-    unsigned argc = 0;
-    while (argv[argc])
-        argc++;
-    for (unsigned i = 0; masters->extra && masters->extra[i]; i++) {
-        if (argc + 1 == ARGUMENTS_MAX)
-            suite_die("too many arguments for redis-server");
-        argv[argc++] = masters->extra[i];
-    }
+    char watch_path[SUITE_PATH_MAX + 16];
     snprintf(port, sizeof(port), "%d", master->tcp_at.port);
     snprintf(log_path, sizeof(log_path), "%s/log", master->dir);
+    snprintf(watch_path, sizeof(watch_path), "%s/sentinel.conf", master->dir);
+    const char *const server[] = {"redis-server", NULL};
+    const char *const sentinel[] = {"redis-server", watch_path, "--sentinel", NULL};
+    const char *const common[] = {"--port",           port,   "--bind",      "127.0.0.1",
+                                  "--unixsocket",     master->unix_at.path,
+                                  "--unixsocketperm", "700",  "--dir",       master->dir,
+                                  "--daemonize",      "no",   NULL};
+    static const char *const keys[] = {"--save", "", "--maxmemory-policy", "noeviction", NULL};
+    const char *const *const parts[] = {masters->watch ? sentinel : server, common,
+                                        masters->watch ? NULL : keys, masters->extra};
+    const char *argv[ARGUMENTS_MAX] = {NULL};
+    unsigned argc = 0;
+    for (unsigned part = 0; part < 4; part++)
+        for (unsigned i = 0; parts[part] && parts[part][i]; i++) {
+            if (argc + 1 == ARGUMENTS_MAX)
+                suite_die("too many arguments for redis-server");
+            argv[argc++] = parts[part][i];
+        }
+    if (masters->watch)
+        write_watch(watch_path, masters->watch);
     pid_t parent = getpid();
     master->pid = fork();
     if (master->pid < 0)
@@ -105,16 +109,13 @@ static void stop(void *what)
     masters_stop(what);
 }
 
-struct masters *masters_start_as(unsigned n, const char *const *extra, const char *user,
-                                 const char *password)
+static struct masters *start(unsigned n, struct masters like)
 {
-    struct masters *masters = calloc(1, sizeof(*masters));
+    struct masters *masters = malloc(sizeof(*masters));
     if (!masters || n > MASTERS_MAX)
         suite_die("%u masters are too many", n);
+    *masters = like;
     masters->n = n;
-    masters->extra = extra;
-    masters->user = user;
-    masters->password = password;
     for (unsigned i = 0; i < n; i++) {
         struct master *master = &masters->node[i];
         suite_new_dir(master->dir);
@@ -126,6 +127,17 @@ struct masters *masters_start_as(unsigned n, const char *const *extra, const cha
         await_ready(masters, i);
     suite_at_end(stop, masters);
     return masters;
+}
+
+struct masters *masters_start_as(unsigned n, const char *const *extra, const char *user,
+                                 const char *password)
+{
+    return start(n, (struct masters){.extra = extra, .user = user, .password = password});
+}
+
+struct masters *masters_start_watching(unsigned n, const char *watch)
+{
+    return start(n, (struct masters){.watch = watch});
 }
 
 bool masters_are_redis_7_0(void)

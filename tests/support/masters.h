@@ -25,6 +25,7 @@ struct masters {
     const char *const *extra; /* more arguments for redis-server, up to a NULL; or NULL */
     const char *user;         /* master_do() gives both; NULL: the default one, and none */
     const char *password;
+    const char *watch; /* they are Sentinels; see masters_start_watching() */
     struct master node[MASTERS_MAX];
 };
 
@@ -33,6 +34,9 @@ struct masters *masters_start(unsigned n, const char *const *extra);
 /* The same of masters whose `extra` asks for a user. */
 struct masters *masters_start_as(unsigned n, const char *const *extra, const char *user,
                                  const char *password);
+/* `n` Sentinels with these lines of a file, "sentinel monitor ...", which must outlive them. One
+ * that is restarted with its files has what it learnt since; else it begins with the lines. */
+struct masters *masters_start_watching(unsigned n, const char *watch);
 extern const char *const masters_keeping[]; /* `extra` for masters that keep their keys */
 void masters_stop(struct masters *masters);
 
