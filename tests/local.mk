@@ -241,7 +241,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/model/test_model \
 	%D%/sim/test_sim_base %D%/sim/test_sim_ends %D%/sim/test_sim_fds %D%/sim/test_sim_hole \
 	%D%/sim/test_sim_leaf %D%/sim/test_sim_master %D%/sim/test_sim_master_faults \
-	%D%/sim/test_sim_master_life %D%/sim/test_sim_master_queue %D%/sim/test_sim_master_real \
+	%D%/sim/test_sim_master_life %D%/sim/test_sim_sentinel %D%/sim/test_sim_master_queue %D%/sim/test_sim_master_real \
 	%D%/sim/test_sim_master_states %D%/sim/test_sim_net %D%/sim/test_sim_proc %D%/sim/test_sim_threads \
 	%D%/support/test_sentinels %D%/support/test_support
 

@@ -15,13 +15,14 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 	%D%/sim_leaf.c %D%/sim_lie.c %D%/sim_lists.c %D%/sim_lookup.c %D%/sim_master.c %D%/sim_master.h \
 	%D%/sim_master_parts.h %D%/sim_mutex.c %D%/sim_mutex.h %D%/sim_net.h \
 	%D%/sim_net_parts.h %D%/sim_parts.h %D%/sim_path.c %D%/sim_pipe.c %D%/sim_proc.c \
-	%D%/sim_proc.h %D%/sim_real.h %D%/sim_reply.c %D%/sim_request.c %D%/sim_restart.c \
+	%D%/sim_proc.h %D%/sim_real.h %D%/sim_replica.c %D%/sim_reply.c %D%/sim_request.c %D%/sim_restart.c \
 	%D%/sim_script_calls.c %D%/sim_script_parts.h %D%/sim_scripts.c \
 	%D%/sim_operator.c %D%/sim_certify.h %D%/sim_scripts_certify.c %D%/sim_scripts_lists.c %D%/sim_scripts_marker.c %D%/sim_scripts_plain.c %D%/sim_scripts_qrw.c %D%/sim_plain.c %D%/sim_plain.h \
 	%D%/sim_qrw.h %D%/sim_qrw_set.c %D%/sim_reentrant.h %D%/sim_scripts_fair.c \
 	%D%/sim_scripts_fence.c %D%/sim_scripts_reentrant.c %D%/sim_rw.h %D%/sim_rw_holds.c %D%/sim_rw_release.c \
 	%D%/sim_scripts_rw.c %D%/sim_scripts_several.c %D%/sim_several.h \
-	%D%/sim_several_wait.c %D%/sim_session.c %D%/sim_socket.c %D%/sim_story.c \
+	%D%/sim_several_wait.c %D%/sim_sentinel.c %D%/sim_sentinel.h \
+	%D%/sim_sentinel_parts.h %D%/sim_sentinel_talk.c %D%/sim_sentinel_tick.c %D%/sim_session.c %D%/sim_socket.c %D%/sim_story.c \
 	%D%/sim_thread.c %D%/sim_time.c %D%/sim_timerfd.c %D%/sim_trouble.c %D%/sim_undo.c %D%/sim_wall.c \
 	%D%/sim_zset.c
 # Above them: what programs do with a client, and what the oracles make of it.
@@ -70,6 +71,7 @@ sim_real_pair = $(sim_master_rig) %D%/sim_real_pair.c %D%/sim_real_pair.h %D%/si
 %C%_test_sim_master_life_SOURCES = %D%/test_sim_master_life.c $(sim_master_one)
 %C%_test_sim_master_queue_SOURCES = %D%/test_sim_master_queue.c $(sim_real_pair)
 %C%_test_sim_master_real_SOURCES = %D%/test_sim_master_real.c $(sim_real_pair)
+%C%_test_sim_sentinel_SOURCES = %D%/test_sim_sentinel.c $(sim_master_rig)
 %C%_test_sim_master_states_SOURCES = %D%/test_sim_master_states.c $(sim_real_pair)
 
 # The simulator itself. It is no test: tests/sim/sim_check.sh runs it for a moment, `make sim` and

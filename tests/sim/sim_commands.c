@@ -18,11 +18,14 @@ static const struct sim_command *const tables[] = {sim_commands_talk, sim_comman
                                                  sim_commands_lists};
 
 /* The command of that name; of a name with a bar, the subcommand. */
-static const struct sim_command *find(const struct sim_word *name, const struct sim_word *sub)
+static const struct sim_command *find(const struct sim_server *server, const struct sim_word *name,
+                                      const struct sim_word *sub)
 {
     int first = name->len > 0 ? tolower((unsigned char)name->bytes[0]) : 0;
-    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
-        for (const struct sim_command *command = tables[t]; command->name; command++) {
+    size_t tables_of = server->sentinel ? 1 : sizeof(tables) / sizeof(tables[0]);
+    for (size_t t = 0; t < tables_of; t++) {
+        const struct sim_command *command = server->sentinel ? sim_commands_sentinel : tables[t];
+        for (; command->name; command++) {
             if (command->name[0] != first ||
                 strncasecmp(command->name, name->bytes, name->len) != 0)
                 continue;
@@ -36,7 +39,8 @@ static const struct sim_command *find(const struct sim_word *name, const struct 
 
 static bool has_subcommands(const struct sim_word *name)
 {
-    return sim_word_is(name, "client") || sim_word_is(name, "script");
+    return sim_word_is(name, "client") || sim_word_is(name, "script") ||
+           sim_word_is(name, "sentinel");
 }
 
 /* Redis's words for a command that it does not know. */
@@ -45,7 +49,7 @@ static void say_unknown(struct sim_call *call)
     char text[512], args[192] = "";
     size_t used = 0;
     const struct sim_word *name = &call->word[0];
-    if (has_subcommands(name)) {
+    if (has_subcommands(name) && (call->server->sentinel || !sim_word_is(name, "sentinel"))) {
         char upper[16] = "";
         for (size_t i = 0; i < name->len && i < sizeof(upper) - 1; i++)
             upper[i] = (char)toupper((unsigned char)name->bytes[i]);
@@ -95,11 +99,11 @@ void sim_command_run(struct sim_call *call)
     static const struct sim_command evalsha = {"evalsha", -3, SIM_STALE | SIM_SCRIPTING,
                                                sim_run_evalsha};
     const struct sim_word *name = &call->word[0];
-    if (name->len == 7 && sim_word_is(name, "evalsha"))
+    if (name->len == 7 && sim_word_is(name, "evalsha") && !call->server->sentinel)
         call->command = &evalsha; /* nearly all are */
     else
-        call->command =
-            find(name, call->words > 1 && has_subcommands(name) ? &call->word[1] : NULL);
+        call->command = find(call->server, name,
+                             call->words > 1 && has_subcommands(name) ? &call->word[1] : NULL);
     const struct sim_command *command = call->command;
     if (!command) {
         say_unknown(call);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-static void run_ping(struct sim_call *call)
+void sim_run_ping(struct sim_call *call)
 {
     struct sim_text *out = call->out;
     const struct sim_word none = {"", 0};
@@ -23,9 +23,15 @@ static void run_ping(struct sim_call *call)
     }
 }
 
-static void run_auth(struct sim_call *call)
+const char *sim_server_password(const struct sim_server *server)
 {
-    const char *password = sim_masters_options()->password;
+    const struct sim_masters_options *options = sim_masters_options();
+    return server->sentinel ? options->sentinel_password : options->password;
+}
+
+void sim_run_auth(struct sim_call *call)
+{
+    const char *password = sim_server_password(call->server);
     const struct sim_word *given = &call->word[call->words - 1];
     if (call->words > 3) {
         sim_put_error(call->out, sim_syntax);
@@ -62,7 +68,7 @@ static void run_select(struct sim_call *call)
     }
 }
 
-static void run_setname(struct sim_call *call)
+void sim_run_setname(struct sim_call *call)
 {
     for (size_t i = 0; i < call->word[2].len; i++) {
         char c = call->word[2].bytes[i];
@@ -75,7 +81,7 @@ static void run_setname(struct sim_call *call)
     sim_put_ok(call->out);
 }
 
-static void run_quit(struct sim_call *call)
+void sim_run_quit(struct sim_call *call)
 {
     call->session->ends = true;
     sim_put_ok(call->out);
@@ -110,13 +116,14 @@ static void run_info(struct sim_call *call)
                  "maxmemory_policy:noeviction\r\n\r\n"
                  "# Persistence\r\nloading:%d\r\nasync_loading:0\r\n"
                  "rdb_last_bgsave_status:%s\r\naof_last_write_status:ok\r\n\r\n"
-                 "# Replication\r\nrole:%s\r\nconnected_slaves:0\r\n"
+                 "# Replication\r\nrole:%s\r\nconnected_slaves:%u\r\n"
                  "master_replid:%s\r\nsecond_repl_offset:%lld\r\n\r\n"
                  "# Cluster\r\ncluster_enabled:0\r\n\r\n# Keyspace\r\n",
                  1000 + server->index, server->run_id, SIM_PORT,
                  (long long)(sim_wall_ns(server) / SIM_US), uptime_s, uptime_s / 86400,
                  server->sessions, call->trouble == SIM_OOM, call->trouble == SIM_LOADING,
                  call->trouble == SIM_MISCONF ? "err" : "ok", replica ? "slave" : server->role,
+                 sim_replicas_of(server),
                  server->replication, (long long)server->second_offset);
     assert(len > 0 && (size_t)len < sizeof(text));
     sim_put_bulk(call->out, text, (size_t)len);
@@ -135,7 +142,7 @@ static void confirm(struct sim_call *call, const char *what, const struct sim_wo
     sim_put_integer(call->out, (int64_t)call->session->channels);
 }
 
-static void run_subscribe(struct sim_call *call)
+void sim_run_subscribe(struct sim_call *call)
 {
     struct sim_session *session = call->session;
     for (unsigned i = 1; i < call->words; i++) {
@@ -167,7 +174,7 @@ static void unsubscribe(struct sim_call *call, const struct sim_word *name)
     }
 }
 
-static void run_unsubscribe(struct sim_call *call)
+void sim_run_unsubscribe(struct sim_call *call)
 {
     struct sim_session *session = call->session;
     for (unsigned i = 1; i < call->words; i++)
@@ -212,16 +219,16 @@ const struct sim_command sim_commands_talk[] = {
     {"script|load", 3, SIM_SCRIPTING, sim_run_script_load},
     {"script|exists", -3, SIM_SCRIPTING, sim_run_script_exists},
     {"script|flush", -2, SIM_SCRIPTING, run_script_flush},
-    {"ping", -1, SIM_IS_PING | SIM_IN_SUBSCRIBER, run_ping},
+    {"ping", -1, SIM_IS_PING | SIM_IN_SUBSCRIBER, sim_run_ping},
     {"info", -1, ANY_TIME, run_info},
-    {"auth", -2, ANY_TIME | SIM_NO_AUTH | SIM_ALLOW_BUSY, run_auth},
+    {"auth", -2, ANY_TIME | SIM_NO_AUTH | SIM_ALLOW_BUSY, sim_run_auth},
     {"select", 2, ANY_TIME, run_select},
     {"client", -2, 0, NULL},
-    {"client|setname", 3, ANY_TIME, run_setname},
-    {"subscribe", -2, ANY_TIME | SIM_IN_SUBSCRIBER, run_subscribe},
-    {"unsubscribe", -1, ANY_TIME | SIM_IN_SUBSCRIBER, run_unsubscribe},
+    {"client|setname", 3, ANY_TIME, sim_run_setname},
+    {"subscribe", -2, ANY_TIME | SIM_IN_SUBSCRIBER, sim_run_subscribe},
+    {"unsubscribe", -1, ANY_TIME | SIM_IN_SUBSCRIBER, sim_run_unsubscribe},
     {"publish", 3, ANY_TIME, run_publish},
-    {"quit", -1, ANY_TIME | SIM_NO_AUTH | SIM_ALLOW_BUSY | SIM_IN_SUBSCRIBER, run_quit},
+    {"quit", -1, ANY_TIME | SIM_NO_AUTH | SIM_ALLOW_BUSY | SIM_IN_SUBSCRIBER, sim_run_quit},
     {"time", 1, ANY_TIME, run_time},
     {NULL, 0, 0, NULL},
 };

@@ -18,7 +18,12 @@ struct sim_server *sim_server(unsigned master)
 
 unsigned sim_servers(void)
 {
-    return settings.count + settings.spare;
+    return settings.count + settings.spare + sim_service_servers();
+}
+
+unsigned sim_server_count(void)
+{
+    return sim_servers();
 }
 
 unsigned sim_master_count(void)
@@ -82,15 +87,29 @@ static void begin(struct sim_server *server, unsigned index, int64_t wall_ns)
     memcpy(server->role, "master", sizeof("master"));
     draw_run_id(server);
     sim_session_ready(server);
+    server->sentinel = sim_is_sentinel(index) ? sim_sentinel_begin(server) : NULL;
+}
+
+/* Replicas know their masters from the beginning. */
+static void begin_replicas(void)
+{
+    for (unsigned i = 0; i < settings.count; i++) {
+        for (unsigned k = 0; k < settings.replicas; k++) {
+            struct sim_server *server = sim_server(sim_replica_at(i, k));
+            server->follows = sim_server(i);
+            sim_replica_linked(server->index, true);
+        }
+    }
 }
 
 void sim_masters_begin(const struct sim_masters_options *options)
 {
-    assert(options->count + options->spare <= SIM_MASTERS_MAX);
     settings = *options;
+    assert(sim_servers() <= SIM_MASTERS_MAX);
     int64_t wall_ns = 1700000000 * SIM_S + sim_between(0, SIM_S - 1);
     for (unsigned i = 0; i < sim_servers(); i++)
         begin(&servers[i], i, wall_ns);
+    begin_replicas();
 }
 
 void sim_master_share_name(unsigned master, bool shares)
@@ -112,6 +131,8 @@ void sim_masters_end(void)
         struct sim_server *server = &servers[i];
         sim_not(&server->work);
         sim_sessions_drop(server);
+        if (server->sentinel)
+            sim_sentinel_end(server);
         while (server->keys > 0)
             sim_key_drop(server->key[server->keys - 1]);
         server->up = false;
@@ -136,6 +157,7 @@ void sim_server_kill(struct sim_server *server)
     server->felt.hits += server->dying;
     if (server->dying)
         server->kill_at = NULL;
+    sim_replica_keeps(server);
     server->up = false;
     server->dying = false;
     server->killed_ns = sim_now_ns();
@@ -190,6 +212,8 @@ void sim_master_start(unsigned master, enum sim_restart how)
     server->up = true;
     server->started_s = sim_wall_ns(server) / SIM_S;
     draw_run_id(server);
+    if (server->sentinel)
+        sim_sentinel_restart(server, how == SIM_EMPTY);
 }
 
 void sim_master_pause(unsigned master, int64_t for_ns)

@@ -70,14 +70,29 @@ struct sim_asked {
     int64_t now_ms; /* of the master's clock */
 };
 
+/* A Sentinel was asked who is master, and has said it. */
+struct sim_stated {
+    unsigned sentinel, service;
+    const struct sim_proc *to;
+    bool told; /* false: it names nobody, between two masters */
+    unsigned master;
+    uint64_t term;
+};
+
 struct sim_masters_options {
     unsigned count;
     unsigned spare; /* more servers, behind these, that no list names: see sim_path_lead() */
     unsigned shared; /* that master's name leads to the spare server as well; 0: none, 1: n1 */
+    /* Each master is a service with so many replicas, and so many Sentinels watch it: of its own,
+     * or all the same ones (sim_sentinel.h). Their servers are behind those, see there. */
+    unsigned replicas, sentinels;
+    bool same_sentinels;
+    const char *sentinel_password; /* NULL: none */
     unsigned db;          /* the one that locks are looked for in */
     const char *password; /* NULL: none */
     void (*changed)(const struct sim_changed *changed); /* NULL: nobody looks */
     void (*asked)(const struct sim_asked *asked);       /* NULL: likewise */
+    void (*stated)(const struct sim_stated *stated);    /* NULL: likewise */
 };
 
 /* They have been up for a day, and their clocks show about the same. */
@@ -137,6 +152,7 @@ void sim_master_slow(unsigned master, int64_t low_ns, int64_t high_ns);
 void sim_master_kill_at(unsigned master, const char *script, bool executed);
 
 unsigned sim_master_count(void); /* as begun with */
+unsigned sim_server_count(void); /* with all that are behind them */
 
 /* Looking. The value is good until the master changes; NULL: absent. */
 const char *sim_master_get(unsigned master, const char *name, int64_t *ret_left_ns);

@@ -11,13 +11,14 @@
  *   sim_script_calls.c: the library's scripts
  *   sim_trouble.c  error states, and replies that are none
  *   sim_lie.c      any other reply to any one command
+ *   sim_replica.c, sim_sentinel*.c: replicas of masters, and who names them (sim_sentinel.h)
  *   sim_data.c, sim_zset.c: keys; sim_undo.c: what a crash takes back; sim_restart.c: what is
  * left
  */
 #ifndef SIM_MASTER_PARTS_H
 #define SIM_MASTER_PARTS_H
 
-#include "sim_master.h"
+#include "sim_sentinel.h"
 
 #include <assert.h>
 #include <string.h>
@@ -112,6 +113,10 @@ struct sim_server {
     char run_id[41], role[16];
     char replication[41]; /* the id of what it has in common with its replicas */
     int64_t second_offset; /* up to which it has another one's; -1: it has none */
+    struct sim_server *follows; /* its master; NULL: it says that it is one */
+    bool linked; /* it has what that one has, less the last moment; its own keys are old */
+    unsigned promotions;           /* so far */
+    struct sim_sentinel *sentinel; /* it is none of these, but a Sentinel; NULL: it is not */
 
     /* The wall clock showed wall_ns at the true time wall_at_ns, and goes at that rate. */
     int64_t wall_ns, wall_at_ns, rate_ppb;
@@ -243,6 +248,12 @@ struct sim_command {
 void sim_command_run(struct sim_call *call);
 extern const struct sim_command sim_commands_keys[], sim_commands_lists[],
     sim_commands_talk[]; /* name NULL: end */
+void sim_run_ping(struct sim_call *call);
+void sim_run_auth(struct sim_call *call);
+void sim_run_setname(struct sim_call *call);
+void sim_run_quit(struct sim_call *call);
+void sim_run_subscribe(struct sim_call *call);
+void sim_run_unsubscribe(struct sim_call *call);
 void sim_run_eval(struct sim_call *call);
 void sim_run_evalsha(struct sim_call *call);
 void sim_run_script_load(struct sim_call *call);
@@ -341,7 +352,20 @@ void sim_undo_member(const struct sim_key *key, const struct sim_member *member,
 void sim_undo_since(struct sim_server *server, int64_t since_ns);
 void sim_undo_forget(struct sim_server *server);
 
+/* Its log is the other one's, whose keys it has. */
+void sim_undo_copy(struct sim_server *to, const struct sim_server *from);
+/* It is about to be another one, or down: its replicas, and it as one, keep what they have. */
+void sim_replica_keeps(struct sim_server *server);
+unsigned sim_replicas_of(const struct sim_server *server); /* that are linked */
+
+/* sim_sentinel.c: a Sentinel's process begins, in a new world or again; it is gone. */
+struct sim_sentinel *sim_sentinel_begin(struct sim_server *server);
+void sim_sentinel_end(struct sim_server *server);
+void sim_sentinel_restart(struct sim_server *server, bool forgets);
+extern const struct sim_command sim_commands_sentinel[];
+
 void sim_server_kill(struct sim_server *server);
+const char *sim_server_password(const struct sim_server *server); /* NULL: none */
 void sim_restart_keys(struct sim_server *server, enum sim_restart how);
 
 #endif

@@ -103,7 +103,7 @@ void *sim_master_accept(unsigned master, struct sim_conn *conn)
     session->conn = conn;
     session->by = sim_conn_proc(conn);
     session->number = ++server->accepted;
-    session->authenticated = !sim_masters_options()->password;
+    session->authenticated = !sim_server_password(server);
     sim_mark(SIM_MARK_MASTER, master, session->number);
     return session;
 }
@@ -184,6 +184,8 @@ static void run(struct sim_session *session)
     sim_request_words(session, call.word);
     call.now_ms = sim_wall_ms(server);
     call.trouble = sim_trouble_draw(server);
+    if (server->follows && call.trouble == SIM_NO_TROUBLE)
+        call.trouble = SIM_READONLY;
     server->commands++;
     sim_command_run(&call);
     sim_trouble_twist(&call);

@@ -175,3 +175,17 @@ void sim_undo_forget(struct sim_server *server)
     server->undo.count = 0;
     server->undo.bytes.len = 0;
 }
+
+void sim_undo_copy(struct sim_server *to, const struct sim_server *from)
+{
+    struct sim_undo *undo = &to->undo;
+    if (undo->size < from->undo.count) {
+        undo->size = from->undo.count;
+        undo->entry = sim_grown(undo->entry, undo->size * sizeof(struct sim_undo_entry));
+    }
+    undo->count = from->undo.count;
+    if (undo->count > 0)
+        memcpy(undo->entry, from->undo.entry, undo->count * sizeof(struct sim_undo_entry));
+    sim_text_set(&undo->bytes, from->undo.count ? from->undo.bytes.bytes : "",
+                 from->undo.count ? from->undo.bytes.len : 0);
+}
