@@ -62,7 +62,7 @@ lib_net = %D%/net/fence_certificate.c %D%/net/fence_certificate.h %D%/net/connec
 	%D%/net/resp_writer.c %D%/net/session.c %D%/net/session.h %D%/net/tls.c %D%/net/tls.h %D%/net/tls_bio.c \
 	%D%/net/tls_context.c %D%/net/tls_files.c %D%/net/tls_internal.h %D%/net/tls_left.c %D%/net/tls_library.c \
 	%D%/net/usual_reply.c %D%/net/usual_reply.h
-lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node_clock.c %D%/node/node_marker.c %D%/node/node_addresses.c %D%/node/node_addresses.h %D%/node/node_met.c %D%/node/node_met.h %D%/node/node_presence.c %D%/node/node.h \
+lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node_clock.c %D%/node/node_marker.c %D%/node/node_marker.h %D%/node/node_addresses.c %D%/node/node_addresses.h %D%/node/node_met.c %D%/node/node_met.h %D%/node/node_presence.c %D%/node/node.h \
 	%D%/node/node_fence.c %D%/node/node_fence.h \
 	%D%/node/node_fitness.c %D%/node/node_handshake.c %D%/node/node_lists.c \
 	%D%/node/node_lists.h %D%/node/node_replies.c \
@@ -103,7 +103,7 @@ lib_api = %D%/api/acquire.c %D%/api/acquire.h %D%/api/acquire_bounds.c \
 	%D%/api/query.c %D%/api/query.h \
 	%D%/api/release.c %D%/api/status.c %D%/api/status_report.c %D%/api/status_report.h %D%/api/stats.c %D%/api/try.c %D%/api/try.h
 
-lua_files = %D%/kinds/fence/fence_join.lua %D%/kinds/lists/lists_join.lua %D%/kinds/marker/marker_init.lua %D%/kinds/marker/marker_join.lua \
+lua_files = %D%/kinds/fence/fence_join.lua %D%/kinds/lists/lists_join.lua %D%/kinds/marker/marker_init.lua %D%/kinds/marker/marker_join.lua %D%/kinds/marker/marker_named.lua \
 	%D%/kinds/marker/marker_strict.lua \
 	%D%/kinds/shared/force.lua %D%/kinds/shared/inspect.lua \
 	%D%/kinds/fair/fair_acquire.lua %D%/kinds/fair/fair_leave.lua \
@@ -129,7 +129,7 @@ lua_files = %D%/kinds/fence/fence_join.lua %D%/kinds/lists/lists_join.lua %D%/ki
 	%D%/kinds/reentrant/reentrant_acquire.lua %D%/kinds/reentrant/reentrant_extend.lua \
 	%D%/kinds/reentrant/reentrant_release.lua %D%/kinds/reentrant/reentrant_retake.lua \
 	%D%/kinds/reentrant/reentrant_wait.lua
-lua_parts = %D%/kinds/fence/fence_certificate.lua %D%/kinds/fence/fence_counter.lua %D%/kinds/fence/fence_grant.lua \
+lua_parts = %D%/kinds/marker/marker_read.lua %D%/kinds/marker/marker_set.lua %D%/kinds/fence/fence_certificate.lua %D%/kinds/fence/fence_counter.lua %D%/kinds/fence/fence_grant.lua \
 	%D%/kinds/fence/fence_keep.lua %D%/kinds/fence/fence_text.lua %D%/kinds/shared/key_kind.lua %D%/kinds/shared/force_beside.lua \
 	%D%/kinds/fair/fair_queue.lua %D%/kinds/fair/fair_take.lua \
 	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/wake_next.lua \

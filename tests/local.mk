@@ -181,7 +181,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/kinds/test_kinds_denied %D%/kinds/test_lock_view %D%/kinds/test_name_set \
 	%D%/kinds/test_owner %D%/kinds/test_script_error %D%/kinds/test_scripts \
 	%D%/kinds/test_scripts_crowd %D%/kinds/test_scripts_fence \
-	%D%/kinds/test_scripts_lists %D%/kinds/test_scripts_look %D%/kinds/test_scripts_marker \
+	%D%/kinds/test_scripts_lists %D%/kinds/test_scripts_look %D%/kinds/test_scripts_marker %D%/kinds/test_scripts_named \
 	%D%/kinds/test_scripts_strict \
 	%D%/locks/fair/test_fair %D%/locks/fair/test_fair_gone \
 	%D%/locks/fair/test_fair_mixed %D%/locks/fair/test_scripts_fair \
@@ -207,7 +207,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/net/test_resp %D%/net/test_resp_writer %D%/net/test_tls %D%/net/test_tls_context \
 	%D%/net/test_tls_data %D%/net/test_tls_end %D%/net/test_tls_renew %D%/node/test_channel \
 	%D%/node/test_fitness %D%/node/test_fitness_real %D%/node/test_native_reply \
-	%D%/node/test_node_clock \
+	%D%/node/test_node_clock %D%/node/test_node_term \
 	%D%/node/test_standing %D%/node/test_subscriber %D%/node/test_usual_reply \
 	%D%/node/test_subscriber_bytes %D%/node/test_subscriber_channels \
 	%D%/node/test_subscriber_denied %D%/node/test_subscriber_hold \

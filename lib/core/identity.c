@@ -27,9 +27,10 @@ static bool resynced(const struct rl_identity *identity, const struct rl_info *i
     return identity->replica || rl_info_is_replica(info) || info->second_offset >= 0;
 }
 
-/* R9: An uptime shows a restart only if it began after the former last word. */
+/* R9, R22: An uptime shows a restart only if it began after the former last word. A process of
+ * another term is no successor: its own look decides (marker.h). */
 enum rl_news rl_identity_learn(struct rl_identity *identity, const struct rl_info *info,
-                               int64_t now_ns)
+                               uint64_t term, int64_t now_ns)
 {
     enum rl_news news = RL_SAME;
     _Static_assert(sizeof(identity->run_id) == sizeof(info->run_id), "run_id");
@@ -41,11 +42,15 @@ enum rl_news rl_identity_learn(struct rl_identity *identity, const struct rl_inf
     bool known = identity->run_id[0] != '\0';
     assert(identity->seen_ns <= identity->heard_ns && identity->heard_ns <= now_ns);
     assert(known || identity->seen_ns == 0);
-    if (!known || strcmp(identity->run_id, info->run_id) != 0) {
-        if (known)
+    bool failed_over = known && identity->term != term;
+    if (!known || failed_over || strcmp(identity->run_id, info->run_id) != 0) {
+        if (failed_over)
+            news = RL_FAILED_OVER;
+        else if (known)
             news = began_within(info->uptime_s, now_ns - identity->heard_ns) ? RL_RESTARTED
                                                                             : RL_ANOTHER;
-        identity->successor = known;
+        identity->successor = known && !failed_over;
+        identity->term = term;
         memcpy(identity->run_id, info->run_id, sizeof(identity->run_id));
         identity->seen_ns = now_ns;
     } else if (resynced(identity, info)) {

@@ -20,21 +20,23 @@ enum rl_news {
     RL_SAME,
     RL_RESTARTED, /* another process, which began after the former one's last reply */
     RL_ANOTHER,   /* another process, which may have begun before that last reply */
-    RL_RESYNCED   /* the same process with another server's keys */
+    RL_RESYNCED,  /* the same process with another server's keys */
+    RL_FAILED_OVER /* another term, whatever process: what was granted before is safe to its end */
 };
 
 struct rl_identity {
     char run_id[48]; /* empty: no reply had one yet */
     char replication[48];
     bool replica;     /* as of the last reply */
-    bool successor;   /* another process was here before */
+    bool successor;   /* another process was here before, in this term */
+    uint64_t term;    /* of a master that can fail over (witness.h); else 0 */
     int64_t seen_ns;  /* when this client first saw the process */
     int64_t heard_ns; /* its last reply */
 };
 
 /* Learn from INFO's reply. Without a run_id nothing is learnt. */
 enum rl_news rl_identity_learn(struct rl_identity *identity, const struct rl_info *info,
-                               int64_t now_ns);
+                               uint64_t term, int64_t now_ns);
 
 /* The server has answered another request than INFO. */
 static inline void rl_identity_heard(struct rl_identity *identity, int64_t now_ns)

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/times.h"
+#include "core/statement.h"
 
 #include <assert.h>
 #include <string.h>
@@ -29,6 +30,9 @@ static const char *reason(const char *word)
         {"restarted", "it was restarted, or has another server's keys"},
         {"resynced", "it was a replica"},
         {"strange", "what stands in libredlock:quarantine is another program's, or was set by hand"},
+        {"failover", "another server was the master before: there was a failover"},
+        {"termless", "its marker is of clients that ask no Sentinels"},
+        {"forgotten", "its Sentinels have forgotten which server was the last master"},
         {"init", "somebody set libredlock:quarantine by hand, or another program did"},
     };
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -44,6 +48,8 @@ static const char *unfit(const struct rl_marker_reading *reading, const char *ru
         return "is a replica, as its script says, so it has no vote";
     if (strcmp(reading->why, "foreign") == 0)
         return "libredlock:marker is another program's, so lost keys could not be seen: no vote";
+    if (strcmp(reading->why, "later") == 0)
+        return "knows of a later failover than its Sentinels: no vote until they do";
     if (!reading->run_id[0])
         return "names no run_id inside of a script, so its marker proves nothing: no vote";
     if (strcmp(reading->run_id, run_id) != 0)
@@ -51,7 +57,25 @@ static const char *unfit(const struct rl_marker_reading *reading, const char *ru
     return NULL;
 }
 
-/* R9: A quarantine is over when it is over by both clocks. */
+/* Its fifth word, as `@7`. Digits that are no term are a later one than any. */
+static uint64_t term_of(const char *text)
+{
+    char digits[RL_MARKER_TEXT_MAX];
+    uint64_t term;
+    for (unsigned words = 0; words < 4 && text; words++) {
+        text = strchr(text, ' ');
+        text += text != NULL;
+    }
+    if (!text || text[0] != '@')
+        return 0;
+    size_t len = 0;
+    for (text++; *text >= '0' && *text <= '9'; text++)
+        digits[len++] = *text;
+    digits[len] = '\0';
+    return rl_term_parse(digits, &term) ? term : RL_TERM_MAX;
+}
+
+/* R9, R22: A quarantine is over when it is over by both clocks. */
 enum rl_marker_says rl_marker_learn(struct rl_marker *marker,
                                     const struct rl_marker_reading *reading, const char *run_id,
                                     int64_t window_ns, int64_t now_ns)
@@ -61,6 +85,7 @@ enum rl_marker_says rl_marker_learn(struct rl_marker *marker,
     assert(memchr(reading->text, '\0', sizeof(reading->text)));
     marker->read_ns = now_ns;
     memcpy(marker->text, reading->text, sizeof(marker->text));
+    marker->term = term_of(marker->text);
     marker->why = unfit(reading, run_id);
     if (marker->why)
         return RL_MARKER_UNFIT;

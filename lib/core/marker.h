@@ -21,6 +21,8 @@ struct rl_marker_reading {
     int64_t left_ms; /* of the quarantine; 0: none; -1: until somebody deletes it */
 };
 
+/* A marker of a master that can fail over names its term (witness.h). One of a later term than the
+ * client's is left alone, and there is no vote until the Sentinels name that one. */
 enum rl_marker_says {
     RL_MARKER_FREE,        /* the keys are those that it had: it may vote */
     RL_MARKER_QUARANTINED, /* earlier votes are void */
@@ -32,6 +34,7 @@ struct rl_marker {
     int64_t ends_ns;  /* QUARANTINED: when it ends by what was read; INT64_MAX: nobody knows */
     const char *why;  /* QUARANTINED, UNFIT: a static text */
     int64_t read_ns;  /* when it was read last */
+    uint64_t term;    /* that it names, also a later one; 0: none */
     char text[RL_MARKER_TEXT_MAX]; /* as it was then: a strict script looks whether it stands */
 };
 

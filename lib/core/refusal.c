@@ -32,6 +32,7 @@
 #define OVERLOADED "is its process stopped, paused or overloaded?"
 #define OWN_CERTIFICATE                                                                        \
     "show it a certificate that its ca-cert-file knows: cert-file and key-file"
+#define SENTINELS "start them, and let this machine reach them"
 #define ONE_ADDRESS                                                                            \
     "name this master by one address, or let each address of its name lead to it"
 #define ANOTHERS                                                                               \
@@ -97,6 +98,12 @@ static const struct rl_refusal rows[] = {
     LASTS("is no list of nodes", ANOTHERS),
     LASTS("can't be compared (WRONGTYPE", "see whose key libredlock:lists is, and give one of "
                                           "both another database; delete it when nobody uses it"),
+    LASTS("a name that leads to several", "give each Sentinel a name of its own, as a pod's"),
+    LASTS("named twice", "name different Sentinels"),
+    LASTS("SENTINEL MYID", "allow the Sentinels' user SENTINEL MYID, which Redis has since 6.2"),
+    PASSES("Sentinels don't answer", SENTINELS),
+    PASSES("Sentinels doesn't answer", SENTINELS),
+    PASSES("a later failover than", "do its Sentinels reach each other?"),
     PASSES("another address of its name", ONE_ADDRESS),
     LASTS("its name has more than", ONE_ADDRESS),
     PASSES("loading its data set", "it votes once it has loaded its keys"),

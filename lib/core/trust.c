@@ -53,15 +53,16 @@ int64_t rl_trust_uptime_s(int64_t uptime_s, int64_t ahead_ns)
 /* ---- who answers ----------------------------------------------------------------------- */
 
 struct rl_trust_news rl_trust_learn(struct rl_identity *identity, const struct rl_info *info,
-                                    int64_t now_ns)
+                                    uint64_t term, int64_t now_ns)
 {
     static const struct rl_trust_news follows[] = {
         [RL_SAME] = {.replaced = RL_CAUSE_NONE},
         [RL_RESTARTED] = {.lost = true, .process = true},
         [RL_ANOTHER] = {.lost = true, .process = true, .replaced = RL_CAUSE_TOOK_PLACE},
         [RL_RESYNCED] = {.lost = true, .replaced = RL_CAUSE_WAS_REPLICA},
+        [RL_FAILED_OVER] = {.lost = true, .process = true, .failed_over = true},
     };
-    return follows[rl_identity_learn(identity, info, now_ns)];
+    return follows[rl_identity_learn(identity, info, term, now_ns)];
 }
 
 /* ---- why it has no vote ---------------------------------------------------------------- */
@@ -174,6 +175,9 @@ static void tell(const struct rl_trust_known *known, struct rl_trust *trust)
         snprintf(why, size, "%squarantined, because %s",
                  known->marker->text[0] ? "" : "to be ", known->marker->why);
         return;
+    case RL_CAUSE_UNNAMED:
+        snprintf(why, size, "%s", known->unnamed);
+        return;
     case RL_CAUSE_SERVER:
         snprintf(why, size, "%s", rl_info_unfit(known->info));
         return;
@@ -201,6 +205,8 @@ static int64_t ask_ns(const struct rl_trust_known *known, const struct rl_trust 
         return known->denied ? known->ask_ns : known->asked_ns + known->check_ns;
     case RL_CAUSE_TWO_SERVERS:
         return now_ns + rl_earlier_ns(known->window_ns / 16, RL_ASK_AGAIN_NS);
+    case RL_CAUSE_UNNAMED:
+        return now_ns + RL_ASK_AGAIN_NS;
     case RL_CAUSE_QUARANTINED:
         return known->wanted && !known->marker->text[0] ? now_ns : known->marker->until_ns;
     default:
@@ -215,13 +221,14 @@ static int64_t ask_ns(const struct rl_trust_known *known, const struct rl_trust 
     return now_ns + (rl_refusal_lasts(trust->why) ? ASK_SELDOM_NS : RL_ASK_AGAIN_NS);
 }
 
-/* R9, R17: The first cause that applies takes its vote. */
+/* R9, R17, R22: The first cause that applies takes its vote. */
 void rl_trust_judge(const struct rl_trust_known *known, int64_t now_ns,
                     struct rl_trust *ret_trust)
 {
     int64_t until_ns = now_ns;
     enum rl_cause cause = known->found;
     assert(known->window_ns > 0 && now_ns > 0);
+    assert((cause == RL_CAUSE_UNNAMED) == (known->unnamed != NULL));
     if (cause == RL_CAUSE_NONE)
         cause = unfit(known);
     if (cause == RL_CAUSE_NONE && known->guard)

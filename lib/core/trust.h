@@ -32,6 +32,8 @@
  *                first client saw that keys are lost. This wait ends by the server's clock and
  *                by our own, whichever is later. It is instead of `restarted`; but a client that
  *                knew the former process waits for that as well. (RL_WAIT_QUARANTINE)
+ *   failed over  A master that can fail over: as quarantined, from when the first client saw it
+ *                in its term. All its windows are longer by D and its drift (witness.h).
  *   two servers  The window since both answered at this address, to the nanosecond. To see the
  *                end, a new connection is made each sixteenth of the window, or each second.
  *
@@ -63,6 +65,7 @@ enum rl_cause {
     RL_CAUSE_NONE, /* it votes */
     RL_CAUSE_TWIN, /* another node of the list leads to its server (duplicates.c) */
     RL_CAUSE_MAYBE_TWIN,
+    RL_CAUSE_UNNAMED, /* no majority of its Sentinels names it */
     RL_CAUSE_MARKER_DENIED, /* the script that reads the marker was refused */
     RL_CAUSE_INFO_DENIED,
     RL_CAUSE_SERVER, /* loads, or is a replica, Sentinel, of a cluster, or evicts locks */
@@ -85,7 +88,9 @@ enum rl_cause {
 
 /* All that is known of a master that answers. */
 struct rl_trust_known {
-    enum rl_cause found; /* since INFO: TWO_SERVERS, REPLACED, UNMARKED; nothing else counts */
+    enum rl_cause found; /* since INFO: TWO_SERVERS, REPLACED, UNMARKED, UNNAMED; nothing else
+                          * counts */
+    const char *unnamed; /* UNNAMED: what they say (rl_witnesses_tell); else NULL */
 
     const struct rl_info *info;         /* what INFO told; of an empty text where it was denied */
     const struct rl_identity *identity; /* that has learnt of it */
@@ -130,11 +135,12 @@ const char *rl_trust_words(enum rl_cause cause);
 /* What follows from who answers now. */
 struct rl_trust_news {
     bool lost;              /* it may have lost keys */
+    bool failed_over; /* in another term: what was granted in the former one is not void */
     bool process;           /* another one: whether it is a twin must be found out again */
     enum rl_cause replaced; /* its keys: WAS_REPLICA, TOOK_PLACE, NONE */
 };
 struct rl_trust_news rl_trust_learn(struct rl_identity *identity, const struct rl_info *info,
-                                    int64_t now_ns);
+                                    uint64_t term, int64_t now_ns);
 
 /* A server's uptime follows its clock, which was set forward by so much (clock_watch.h): without
  * this the wait would be over too soon. Whole seconds, rounded down; -1: not told. */

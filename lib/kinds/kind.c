@@ -16,6 +16,7 @@
 const char *const rl_fence_join = rl_script_fence_join;
 const char *const rl_lists_join = rl_script_lists_join;
 const char *const rl_marker_join = rl_script_marker_join;
+const char *const rl_marker_named = rl_script_marker_named;
 const char *const rl_marker_init = rl_script_marker_init;
 const char *const rl_marker_strict = rl_script_marker_strict;
 

@@ -9,6 +9,9 @@
 /* Read them, at each connect and from time to time: nonce, database, window in ms. */
 extern const char *const rl_marker_join;
 
+/* The same of a master that can fail over: nonce, database, window in ms, vote, look or forgot, term. */
+extern const char *const rl_marker_named;
+
 /* `guard strict`: put before the text of each script that takes or keeps a lock. The last
  * arguments are the keys of the marker and of the quarantine, and the marker as it was read: the
  * whole text. */

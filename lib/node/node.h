@@ -32,6 +32,7 @@
 #include "node/node_addresses.h"
 #include "node/node_fence.h"
 #include "node/node_lists.h"
+#include "node/node_marker.h"
 
 enum rl_mode { RL_DOWN, RL_CONNECTING, RL_AUTH, RL_GREETING, RL_UP };
 
@@ -94,6 +95,7 @@ struct rl_node_settings {
     int64_t stall_limit_ns;
     int64_t drain_limit_ns; /* a draining link is closed after this time */
     int64_t guard_window_ns;
+    int64_t witness_window_ns; /* of those that can fail over */
     double drift_factor;
     int64_t check_ns; /* how often a node that votes is asked again whether it may */
     int guard;        /* enum rl_guard */
@@ -144,6 +146,7 @@ struct rl_node {
     bool forgot; /* it may have lost keys since the locks that are held were last filled in */
     struct rl_marker marker;
     enum rl_marker_says marker_says;
+    struct rl_node_term term;
     struct rl_node_lists lists;
     struct rl_node_fence fence;
     enum rl_fitness fitness;
@@ -315,14 +318,6 @@ void rl_node_take_info(struct rl_node *node, const struct rl_reply *reply, const
 void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *inflight,
                          const struct rl_reply *reply, const char *error, int64_t now_ns);
 
-/* node_marker.c: ask for the marker, behind INFO; false: there is no room. And read the reply;
- * false: it is none. Has nobody set what was found missing? */
-bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns);
-bool rl_node_read_marker(const struct rl_inflight *inflight,
-                         const struct rl_reply *reply, struct rl_marker_reading *ret_reading);
-bool rl_node_only_looked_at(const struct rl_node *node);
-void rl_node_wanted(struct rl_node *node, int64_t now_ns); /* a vote is: it is set now */
-
 /* node_clock.c: INFO was answered. Does its clock keep time? If it was set forward, what it
  * granted is void. */
 void rl_node_watch_clock(struct rl_node *node, int64_t sent_ns, int64_t now_ns);
@@ -339,10 +334,6 @@ void rl_node_found(struct rl_node *node, enum rl_cause cause, int64_t now_ns);
 
 /* Its keys were replaced: earlier grants are lost, or elsewhere, and no uptime shows that. */
 void rl_node_replaced(struct rl_node *node, enum rl_cause how, int64_t now_ns);
-
-/* A strict script found that the marker is not the one which was read: the node votes when it
- * was read again, if ever. The vote of that script has failed. */
-void rl_node_unmarked(struct rl_node *node, const struct rl_inflight *inflight, int64_t now_ns);
 
 /* node_replies.c: read replies and deliver them. */
 void rl_node_read(struct rl_slot *slot);

@@ -56,7 +56,7 @@ void rl_node_watch_clock(struct rl_node *node, int64_t sent_ns, int64_t now_ns)
     };
     enum rl_clock_says before = watch->last;
     enum rl_clock_says says = rl_clock_watch_learn(watch, &reading, settings->drift_factor,
-                                                   settings->guard_window_ns);
+                                                   rl_node_window_ns(node));
     node->info.uptime_s = rl_trust_uptime_s(node->info.uptime_s, watch->ahead_ns);
     if (says == RL_CLOCK_FINE)
         return;
@@ -88,8 +88,7 @@ void rl_node_clock_figures(const struct rl_node *node, struct rl_clock_figures *
 
 const char *rl_node_clock_why(const struct rl_node *node, int64_t now_ns)
 {
-    const struct rl_node_settings *settings = node->settings;
     enum rl_clock_says says =
-        rl_clock_watch_shown(&node->clock_watch, settings->guard_window_ns, now_ns);
+        rl_clock_watch_shown(&node->clock_watch, rl_node_window_ns(node), now_ns);
     return says == RL_CLOCK_FINE ? "" : node->clock_why;
 }

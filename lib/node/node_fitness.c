@@ -35,7 +35,8 @@ void rl_node_on_bulk(void *context, const char *bytes, size_t len)
     slot->node->info_ns = slot->connection.heard_ns;
 }
 
-/* The only place that changes it: only a server that answers is judged. */
+/* R22: The only place that changes it: only a server that answers is judged. What the server of a
+ * former term granted is safe to its end, so that its successor's quarantine voids nothing. */
 static void judge(struct rl_node *node, const struct rl_trust_known *known, int64_t now_ns)
 {
     struct rl_trust trust;
@@ -46,7 +47,8 @@ static void judge(struct rl_node *node, const struct rl_trust_known *known, int6
     node->ask_info_ns = trust.ask_ns;
     _Static_assert(sizeof(node->why) == sizeof(trust.why), "why");
     memcpy(node->why, trust.why, strlen(trust.why) + 1);
-    if (trust.cause == RL_CAUSE_QUARANTINED)
+    node->term.voted |= trust.fitness == RL_FIT;
+    if (trust.cause == RL_CAUSE_QUARANTINED && (!node->term.has || node->term.voted))
         node->settings->events->voided(node->settings->owner, node, now_ns);
 }
 
@@ -54,7 +56,18 @@ void rl_node_found(struct rl_node *node, enum rl_cause cause, int64_t now_ns)
 {
     const struct rl_trust_known known = {
         .found = cause,
-        .window_ns = node->settings->guard_window_ns,
+        .window_ns = rl_node_window_ns(node),
+    };
+    judge(node, &known, now_ns);
+}
+
+void rl_node_unnamed(struct rl_node *node, const char *why, int64_t now_ns)
+{
+    assert(node->term.has && why[0]);
+    const struct rl_trust_known known = {
+        .found = RL_CAUSE_UNNAMED,
+        .unnamed = why,
+        .window_ns = rl_node_window_ns(node),
     };
     judge(node, &known, now_ns);
 }
@@ -79,13 +92,14 @@ void rl_node_replaced(struct rl_node *node, enum rl_cause how, int64_t now_ns)
 /* Learns which server answers at this address. */
 static void learn_identity(struct rl_node *node, int64_t now_ns)
 {
-    struct rl_trust_news news = rl_trust_learn(&node->identity, &node->info, now_ns);
+    struct rl_trust_news news =
+        rl_trust_learn(&node->identity, &node->info, node->term.term, now_ns);
     node->forgot |= news.lost;
     if (news.process)
         rl_node_forget_duplicates(node);
     if (news.replaced)
         rl_node_replaced(node, news.replaced, now_ns);
-    if (news.lost && rl_guard_marks(node->settings->guard))
+    if (news.lost && !news.failed_over && rl_guard_marks(node->settings->guard))
         node->settings->events->voided(node->settings->owner, node, now_ns);
 }
 
@@ -98,7 +112,7 @@ static struct rl_trust_known known_of(const struct rl_node *node, int64_t asked_
         .other_list = rl_node_lists_refusal(node),
         .replicas_told = node->config->failover != NULL,
         .guard = settings->guard != RL_GUARD_OFF,
-        .window_ns = settings->guard_window_ns,
+        .window_ns = rl_node_window_ns(node),
         .marker = rl_guard_marks(settings->guard) ? &node->marker : NULL,
         .marker_says = node->marker_says,
         .replaced_ns = node->replaced_ns,
@@ -248,8 +262,7 @@ void rl_node_take_marker(struct rl_node *node, const struct rl_inflight *infligh
     if (refused) {
         marker_denied(node, error, now_ns);
     } else {
-        node->marker_says = rl_marker_learn(&node->marker, &reading, node->info.run_id,
-                                            node->settings->guard_window_ns, now_ns);
+        rl_node_learn_marker(node, &reading, inflight->sent_ns, now_ns);
         judge_info(node, inflight->sent_ns, now_ns);
     }
     enter_up(node, &former, now_ns);

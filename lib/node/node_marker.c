@@ -4,6 +4,7 @@
 #include "node/node.h"
 
 #include "base/prng.h"
+#include "base/text.h"
 #include "kinds/marker.h"
 
 #include <assert.h>
@@ -11,24 +12,63 @@
 
 #define REQUEST_MAX 4096
 
+int64_t rl_node_window_ns(const struct rl_node *node)
+{
+    const struct rl_node_settings *settings = node->settings;
+    return node->term.has ? settings->witness_window_ns : settings->guard_window_ns;
+}
+
+void rl_node_set_windows(struct rl_node_settings *settings, int64_t max_ttl_ns)
+{
+    settings->guard_window_ns = rl_guard_window_ns(max_ttl_ns, settings->drift_factor);
+    settings->witness_window_ns = rl_witness_window_ns(max_ttl_ns, settings->drift_factor);
+}
+
+void rl_node_set_term(struct rl_node *node, uint64_t term)
+{
+    assert(node->mode == RL_DOWN && !node->draining && term <= RL_TERM_MAX);
+    if (node->term.has && node->term.term == term)
+        return;
+    node->term.has = true;
+    node->term.term = term;
+    node->term.voted = false;
+    node->marker = (struct rl_marker){.until_ns = 0};
+    node->marker_says = RL_MARKER_FREE;
+    node->sightings = (struct rl_sightings){.two_ns = 0};
+    node->replaced_ns = 0;
+}
+
+/* R22: The look of a term: it begins a quarantine, whatever stands, once the Sentinels forgot. */
+static void put_look(struct rl_node *node, struct rl_out *out)
+{
+    char digits[RL_DIGITS_MAX];
+    const char *how = !node->settings->wanted ? "look" : node->term.forgot ? "forgot" : "vote";
+    size_t begin = rl_to_digits(node->term.term, digits);
+    rl_put_text(out, how);
+    rl_put_bulk(out, digits + begin, sizeof(digits) - begin);
+}
+
 bool rl_node_ask_marker(struct rl_node *node, int64_t now_ns)
 {
     char bytes[REQUEST_MAX], nonce[RL_NONCE_LEN];
     struct rl_out out;
     rl_nonce_text(rl_prng_next(node->settings->prng), nonce);
     rl_out_init(&out, bytes, sizeof(bytes));
-    bool look = !node->settings->wanted;
-    rl_put_array(&out, 8u + look);
+    bool look = !node->settings->wanted, term = node->term.has;
+    rl_put_array(&out, term ? 10u : 8u + look);
     rl_put_text(&out, "EVAL");
-    rl_put_text(&out, rl_marker_join);
+    rl_put_text(&out, term ? rl_marker_named : rl_marker_join);
     rl_put_text(&out, "2");
     rl_put_text(&out, node->keys->marker);
     rl_put_text(&out, node->keys->quarantine);
     rl_put_bulk(&out, nonce, sizeof(nonce));
     rl_put_number(&out, node->config->db);
-    rl_put_number(&out, (node->settings->guard_window_ns + RL_NS_PER_MS - 1) / RL_NS_PER_MS);
-    if (look)
+    rl_put_number(&out, (rl_node_window_ns(node) + RL_NS_PER_MS - 1) / RL_NS_PER_MS);
+    if (term)
+        put_look(node, &out);
+    else if (look)
         rl_put_text(&out, "look");
+    node->term.wanted = !look;
     return rl_node_ask_own(node, RL_REQUEST_JOIN, nonce, &out, now_ns,
                            now_ns + node->settings->connect_timeout_ns);
 }
@@ -47,6 +87,16 @@ bool rl_node_read_marker(const struct rl_inflight *inflight,
         return false;
     ret_reading->left_ms = reply->part[3].integer;
     return true;
+}
+
+void rl_node_learn_marker(struct rl_node *node, const struct rl_marker_reading *reading,
+                          int64_t sent_ns, int64_t now_ns)
+{
+    node->marker_says = rl_marker_learn(&node->marker, reading, node->info.run_id,
+                                        rl_node_window_ns(node), now_ns);
+    if (node->term.wanted && reading->text[0])
+        node->term.look = (struct rl_look){
+            .sent_ns = sent_ns, .read_ns = now_ns, .marker_term = node->marker.term};
 }
 
 /* R9: Who only looks sets no marker, and gives no vote for want of one. */

@@ -17,7 +17,7 @@ static inline void rl_node_unmet(struct rl_node *node)
 /* Were two servers met there lately? Then a new connection shows who answers. */
 static inline bool rl_node_doubtful(const struct rl_node *node, int64_t now_ns)
 {
-    return rl_sightings_two(&node->sightings, node->settings->guard_window_ns, now_ns);
+    return rl_sightings_two(&node->sightings, rl_node_window_ns(node), now_ns);
 }
 /* Or were not all addresses of its name compared? */
 static inline bool rl_node_may_be_two(const struct rl_node *node, int64_t now_ns)

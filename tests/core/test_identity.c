@@ -29,7 +29,7 @@ static struct rl_identity known(const char *run_id)
 {
     struct rl_identity identity = {.run_id = ""};
     struct rl_info info = info_of(run_id, 5);
-    ck_assert_int_eq(rl_identity_learn(&identity, &info, START), RL_SAME);
+    ck_assert_int_eq(rl_identity_learn(&identity, &info, 0, START), RL_SAME);
     return identity;
 }
 
@@ -40,7 +40,7 @@ TEST(identity, first_one_is_no_news)
     ck_assert_int_eq(identity.seen_ns, START);
     ck_assert_int_eq(identity.heard_ns, START);
     struct rl_info info = info_of("a", 6);
-    ck_assert_int_eq(rl_identity_learn(&identity, &info, START + S), RL_SAME);
+    ck_assert_int_eq(rl_identity_learn(&identity, &info, 0, START + S), RL_SAME);
     ck_assert_int_eq(identity.seen_ns, START);
     ck_assert_int_eq(identity.heard_ns, START + S);
 }
@@ -66,12 +66,12 @@ TEST(identity, uptime_proves_restart_or_nothing, .rows = ROWS(others))
     struct rl_info info = info_of("b", others[_i].uptime_s);
     rl_identity_heard(&identity, START + 5 * S);
     int64_t now = START + 5 * S + others[_i].silent_ns;
-    ck_assert_int_eq(rl_identity_learn(&identity, &info, now), others[_i].news);
+    ck_assert_int_eq(rl_identity_learn(&identity, &info, 0, now), others[_i].news);
     ck_assert_str_eq(identity.run_id, "b");
     ck_assert_int_eq(identity.seen_ns, now);
     /* And back: whoever was here meanwhile may have been asked. */
     info = info_of("a", 1000000);
-    ck_assert_int_eq(rl_identity_learn(&identity, &info, now + S), RL_ANOTHER);
+    ck_assert_int_eq(rl_identity_learn(&identity, &info, 0, now + S), RL_ANOTHER);
 }
 
 /* Whatever of a second either clock was read in: a restart was after the last word. */
@@ -87,7 +87,7 @@ TEST(identity, restart_was_after_last_word)
         int64_t up = (int64_t)rl_prng_below(&prng, 20 * (uint64_t)S);
         int64_t wall = (int64_t)rl_prng_below(&prng, (uint64_t)S) + 100 * S;
         struct rl_info info = info_of("b", wall / S - (wall - up) / S);
-        bool restart = rl_identity_learn(&identity, &info, START + silent) == RL_RESTARTED;
+        bool restart = rl_identity_learn(&identity, &info, 0, START + silent) == RL_RESTARTED;
         if (restart && up > silent)
             ck_abort_msg("up for %lld ns, silent for %lld", (long long)up, (long long)silent);
         restarts += restart;
@@ -121,7 +121,7 @@ TEST(identity, replication_id_tells_of_other_keys, .rows = ROWS(changes))
     snprintf(info.replication, sizeof(info.replication), "%s", changes[_i].replication);
     snprintf(info.role, sizeof(info.role), "%s", changes[_i].is ? "slave" : "master");
     info.second_offset = changes[_i].second;
-    ck_assert_int_eq(rl_identity_learn(&identity, &info, START + S), changes[_i].news);
+    ck_assert_int_eq(rl_identity_learn(&identity, &info, 0, START + S), changes[_i].news);
     ck_assert_int_eq(identity.seen_ns, START);
     ck_assert_int_eq(identity.replica, changes[_i].is);
 }
@@ -132,7 +132,7 @@ TEST(identity, without_run_id_nothing_is_learnt)
     struct rl_info info = info_of("", 1000000);
     snprintf(info.replication, sizeof(info.replication), "other");
     info.second_offset = 7;
-    ck_assert_int_eq(rl_identity_learn(&identity, &info, START + S), RL_SAME);
+    ck_assert_int_eq(rl_identity_learn(&identity, &info, 0, START + S), RL_SAME);
     ck_assert_mem_eq(&identity, &before, sizeof(identity));
 }
 

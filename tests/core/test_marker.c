@@ -5,6 +5,7 @@
 
 #include "core/marker.h"
 #include "base/limits.h"
+#include "core/statement.h"
 #include "suite.h"
 
 #include <stdio.h>
@@ -93,6 +94,7 @@ static const struct {
     {"on", "init", "two servers answer"},
     {"", "init", "no run_id"},
     {"one", "replica", "is a replica"},
+    {"one", "later", "knows of a later failover than its Sentinels"},
 };
 
 TEST(marker, another_server_proves_nothing, .rows = ROWS(strangers))
@@ -121,7 +123,10 @@ static const struct {
     {"resynced", "it was a replica"},
     {"strange", "another program's, or was set by hand"},
     {"init", "by hand"},
-    {"later", "another client found"},
+    {"failover", "there was a failover"},
+    {"termless", "ask no Sentinels"},
+    {"forgotten", "its Sentinels have forgotten"},
+    {"unheard", "another client found"},
 };
 
 TEST(marker, other_programs_marker_is_no_vote)
@@ -136,6 +141,32 @@ TEST(marker, reason_is_told, .rows = ROWS(reasons))
     begin();
     ck_assert_int_eq(read_at("one", reasons[_i].word, 5, NOW), RL_MARKER_QUARANTINED);
     ck_assert_ptr_nonnull(strstr(marker.why, reasons[_i].text));
+}
+
+static const struct {
+    const char *text;
+    uint64_t term;
+} terms[] = {
+    {"one two 0 init", 0},
+    {"one two 0 init @7", 7},
+    {"one  0 failover @0", 0},
+    {"one two 0 init @7 more", 7},
+    {"one two 0 init @9223372036854775808", RL_TERM_MAX},
+    {"one two 0 init @9223372036854775809", RL_TERM_MAX}, /* later than any */
+    {"one two 0 init 7", 0},
+    {"one two 0 init more @7", 0},
+    {"one two 0 @7", 0},
+    {"", 0},
+};
+
+/* R22: Whom the Sentinels must not be below. */
+TEST(marker, term_of_marker_is_read, .rows = ROWS(terms))
+{
+    struct rl_marker_reading reading = {.run_id = "one", .why = "later"};
+    begin();
+    snprintf(reading.text, sizeof(reading.text), "%s", terms[_i].text);
+    ck_assert_int_eq(rl_marker_learn(&marker, &reading, "one", WINDOW, NOW), RL_MARKER_UNFIT);
+    ck_assert_uint_eq(marker.term, terms[_i].term);
 }
 
 /* What was sent before it was read last is answered by what is known. */

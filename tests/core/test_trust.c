@@ -66,6 +66,12 @@ static void found_unmarked(void)
     known.found = RL_CAUSE_UNMARKED;
 }
 
+static void found_unnamed(void)
+{
+    known.found = RL_CAUSE_UNNAMED;
+    known.unnamed = "2 of 3 Sentinels don't answer";
+}
+
 static void marker_denied(void)
 {
     known.denied = RL_CAUSE_MARKER_DENIED;
@@ -157,6 +163,7 @@ static const struct {
     {found_two, RL_CAUSE_TWO_SERVERS, RL_UNFIT, -NOW, S, RL_WAIT_SEEN, "two servers answer at"},
     {found_replaced, RL_CAUSE_REPLACED, RL_GUARDED, 0, 0, RL_WAIT_ASKED, "is a replica or"},
     {found_unmarked, RL_CAUSE_UNMARKED, RL_GUARDED, 0, 0, RL_WAIT_ASKED, "its marker has changed"},
+    {found_unnamed, RL_CAUSE_UNNAMED, RL_UNFIT, -NOW, S, RL_WAIT_ASKED, "2 of 3 Sentinels don't"},
     {marker_denied, RL_CAUSE_MARKER_DENIED, RL_UNFIT, -NOW, CHECK, RL_WAIT_ASKED,
      "its marker can't be read, so lost keys could not be seen: no vote (NOPERM no)"},
     {info_denied, RL_CAUSE_INFO_DENIED, RL_UNFIT, -NOW, CHECK, RL_WAIT_ASKED,
@@ -215,8 +222,8 @@ static bool meet(int first, int second)
     bool one_marker = a >= RL_CAUSE_MARKER && a <= RL_CAUSE_QUARANTINED &&
                       b >= RL_CAUSE_MARKER && b <= RL_CAUSE_QUARANTINED;
     return first < second && causes[second].applies != info_denied &&
-           causes[second].applies != marker_denied && (second > 2) &&
-           (!by_guard || first < 3 || a == RL_CAUSE_QUARANTINED) && (!one_marker || first < 3);
+           causes[second].applies != marker_denied && (second > 3) &&
+           (!by_guard || first < 4 || a == RL_CAUSE_QUARANTINED) && (!one_marker || first < 4);
 }
 
 TEST(causes, first_one_is_told, .rows = ROWS(causes))
@@ -459,12 +466,55 @@ TEST(learnt, what_follows_from_who_answers, .rows = ROWS(answers))
 {
     identity = (struct rl_identity){.seen_ns = 0};
     rl_info_parse(answers[_i].before, strlen(answers[_i].before), &info);
-    rl_trust_learn(&identity, &info, NOW - 100 * S);
+    rl_trust_learn(&identity, &info, 0, NOW - 100 * S);
     rl_info_parse(answers[_i].after, strlen(answers[_i].after), &info);
-    struct rl_trust_news news = rl_trust_learn(&identity, &info, NOW);
+    struct rl_trust_news news = rl_trust_learn(&identity, &info, 0, NOW);
     ck_assert_int_eq(news.lost, answers[_i].lost);
     ck_assert_int_eq(news.process, answers[_i].process);
     ck_assert_int_eq(news.replaced, answers[_i].replaced);
+}
+
+/* R22: A hold by the former server is safe to its end, and this one's own look decides. */
+static const struct {
+    const char *before, *after;
+} terms[] = {
+    {"run_id:one\n", "run_id:two\nuptime_in_seconds:5\n"},
+    {"run_id:one\n", "run_id:two\nuptime_in_seconds:500\n"},
+    {"run_id:one\nmaster_replid:a\n", "run_id:one\nmaster_replid:b\nsecond_repl_offset:1\n"},
+    {"run_id:one\n", "run_id:one\n"},
+};
+
+TEST(learnt, server_of_another_term_takes_nobodys_place, .rows = ROWS(terms))
+{
+    for (uint64_t term = 6; term <= 8; term += 2) { /* the Sentinels may forget */
+        identity = (struct rl_identity){.seen_ns = 0};
+        rl_info_parse(terms[_i].before, strlen(terms[_i].before), &info);
+        rl_trust_learn(&identity, &info, 7, NOW - 100 * S);
+        identity.successor = true;
+        rl_info_parse(terms[_i].after, strlen(terms[_i].after), &info);
+        struct rl_trust_news news = rl_trust_learn(&identity, &info, term, NOW);
+        ck_assert(news.lost && news.process && news.failed_over);
+        ck_assert_int_eq(news.replaced, RL_CAUSE_NONE);
+        ck_assert(!identity.successor);
+        ck_assert_int_eq(identity.seen_ns, NOW);
+        ck_assert_uint_eq(identity.term, term);
+        news = rl_trust_learn(&identity, &info, term, NOW);
+        ck_assert(!news.lost && !news.failed_over);
+    }
+}
+
+/* Two failovers by hand may have one term. */
+TEST(learnt, another_server_in_one_term_is_a_loss)
+{
+    static const char two[] = "run_id:two\nuptime_in_seconds:500\n";
+    identity = (struct rl_identity){.seen_ns = 0};
+    rl_info_parse("run_id:one\n", 11, &info);
+    rl_trust_learn(&identity, &info, 7, NOW - 100 * S);
+    rl_info_parse(two, strlen(two), &info);
+    struct rl_trust_news news = rl_trust_learn(&identity, &info, 7, NOW);
+    ck_assert(news.lost && !news.failed_over);
+    ck_assert_int_eq(news.replaced, RL_CAUSE_TOOK_PLACE);
+    ck_assert(identity.successor);
 }
 
 /* A part of a second that its clock was set forward costs a whole one. */

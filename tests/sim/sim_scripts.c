@@ -127,6 +127,7 @@ static void learn(void)
     learn_alone(&sim_scripts_lists[0], rl_lists_join);
     learn_table(true);
     learn_alone(&sim_scripts_certify[0], rl_fence_join);
+    learn_alone(&sim_scripts_marker[1], rl_marker_named);
 }
 
 static const struct script *by_sha(const struct sim_word *word)

@@ -1,4 +1,4 @@
-/* sim_scripts_marker.c - marker_join.lua, said in C: whose keys a model master has, and its
+/* sim_scripts_marker.c - marker_join.lua and marker_named.lua, said in C: whose keys a model master has, and its
  * quarantine. The keys are told to no oracle, for they are no locks. */
 #include "config_auto.h"
 
@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MARKER_MAX = 192, TEXT_MAX = 160 };
 
@@ -86,6 +87,29 @@ static bool read_marker(const struct sim_key *key, struct marker *ret_marker)
     return key->value.len < TEXT_MAX && at == key->value.bytes + key->value.len;
 }
 
+/* The fifth word, as it stands behind the four others; false: it is no term. */
+static bool read_term(const char *more, uint64_t *ret_term)
+{
+    const char *digits = more + 2;
+    if (strncmp(more, " @", 2) != 0 || !isdigit((unsigned char)*digits) ||
+        (*digits == '0' && isdigit((unsigned char)digits[1])))
+        return false;
+    size_t len = strspn(digits, "0123456789");
+    *ret_term = strtoull(digits, NULL, 10);
+    return len <= 19;
+}
+
+/* With a term: what comes before all else; NULL: it is that of the marker. */
+static const char *lost_term(struct sim_run *run, const struct marker *marker)
+{
+    uint64_t its, mine = strtoull(sim_argv_at(run, 5)->bytes, NULL, 10);
+    if (sim_word_is(sim_argv_at(run, 4), "forgot"))
+        return "forgotten";
+    if (!read_term(marker->more, &its))
+        return "termless";
+    return its == mine ? NULL : its < mine ? "failover" : "later";
+}
+
 /* Why the keys are not those that the marker tells of; NULL: they are. */
 static const char *lost(struct sim_run *run, const struct sim_key *key,
                         struct marker *ret_marker)
@@ -96,6 +120,9 @@ static const char *lost(struct sim_run *run, const struct sim_key *key,
         return "missing";
     if (!whole)
         return "foreign";
+    const char *term = run->n_args == 5 ? lost_term(run, ret_marker) : NULL;
+    if (term)
+        return term;
     if (strcmp(ret_marker->db, sim_argv_at(run, 2)->bytes) != 0)
         return "moved";
     if (strcmp(ret_marker->run, server->run_id) != 0)
@@ -173,7 +200,7 @@ static void join(struct sim_run *run)
     int64_t left_ms;
     bool replica = call->trouble == SIM_READONLY || call->trouble == SIM_MASTERDOWN ||
                    strcmp(call->server->role, "master") != 0;
-    bool look = run->n_args == 4 && sim_word_is(sim_argv_at(run, 4), "look");
+    bool look = run->n_args >= 4 && sim_word_is(sim_argv_at(run, 4), "look");
     const char *error = sim_script_enter(run, 0);
     if (!error && replica) {
         answer(run, "replica", 0, "");
@@ -181,7 +208,14 @@ static void join(struct sim_run *run)
     }
     const struct sim_key *marker = sim_script_key(run, sim_keys_at(run, 1));
     const char *found = lost(run, marker, &told), *why = found ? found : told.why;
+    if (!error && found && strcmp(found, "later") == 0) {
+        answer(run, found, 0, marker->value.bytes);
+        return;
+    }
     write_marker(call->server, sim_argv_at(run, 2)->bytes, why, text);
+    if (found && run->n_args == 5)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), " @%s",
+                 sim_argv_at(run, 5)->bytes);
     const struct sim_key *began = sim_script_key(run, sim_keys_at(run, 2));
     bool strange = began && !is_time(began), foreign = found && strcmp(found, "foreign") == 0;
     look |= foreign || (found && strange);
@@ -231,5 +265,6 @@ bool sim_marker_stands(struct sim_run *run)
 
 const struct sim_known_script sim_scripts_marker[] = {
     {"marker_join", join},
+    {"marker_named", join},
     {NULL, NULL},
 };

@@ -392,6 +392,13 @@ static void both_look(const char *window_ms)
     pair_compare(&run, 0);
 }
 
+static void both_named(const char *how, const char *term)
+{
+    both("EVAL", rl_marker_named, "2", RL_MARKER_KEY, RL_QUARANTINE_KEY, NONCE, "0", "20000", how,
+         term, NULL);
+    pair_compare(&run, 0);
+}
+
 /* The field's value in what the real one tells. */
 static void told(const char *section, const char *field, char ret_id[64])
 {
@@ -409,6 +416,33 @@ static void begin_as_one(char ret_run_id[64], char ret_replication[64])
     told("replication", "master_replid:", ret_replication);
     sim_master_run_id(0, ret_run_id);
     sim_master_replication(0, ret_replication);
+}
+
+TEST(states, terms_are_read_alike)
+{
+    static const char *const hows[] = {"look", "vote", "forgot"};
+    static const char *const rests[] = {
+        "init @7", "init @6", "init @8", "init @10", "init", "init 7", "init @07", "init @0",
+        "init @9223372036854775808", "init @99999999999999999999", "init @7 more", "init @7x",
+        "init more @7", "init @", "Init @7"};
+    char run_id[64], replication[64], marker[160];
+    begin_as_one(run_id, replication);
+    both_named("look", "7");
+    both_named("vote", "7");
+    both_named("vote", "8");
+    both_named("vote", "7");
+    both_named("forgot", "7");
+    for (unsigned i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
+        for (unsigned how = 0; how < 3; how++) {
+            both("DEL", RL_QUARANTINE_KEY, NULL);
+            snprintf(marker, sizeof(marker), "%s %s 0 %s", i % 4 == 3 ? "other" : run_id,
+                     replication, rests[i]);
+            both("SET", RL_MARKER_KEY, marker, NULL);
+            both_named(hows[how], "7");
+            both_named("vote", "7");
+        }
+    }
+    pair_end(&run);
 }
 
 TEST(states, marker_is_read_alike)

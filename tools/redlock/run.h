@@ -114,9 +114,7 @@ void run_say_left(const struct run *run);
 
 /* Ask what is known of the lock, before it is released. */
 void run_look_back(struct run *run);
-/* No loss is known: it was ours until it was released. `released`: what that came to. */
-bool run_was_held(const struct run *run, int released);
-/* Why it was lost; where it was held, for how long. */
+/* Why it was lost. `released`: what redlock_release() came to. */
 const char *run_account(const struct run *run, int released);
 
 /* ---- run_notify.c ---- */
@@ -124,7 +122,7 @@ const char *run_account(const struct run *run, int released);
 void run_notify_waits(const struct cli *cli, int code, const redlock_report *report);
 /* Once COMMAND has been started; again until it could be told. */
 void run_notify_ready(struct run *run);
-void run_notify_lost(const struct run *run, int released);
+void run_notify_lost(const struct run *run, const char *why);
 
 /* ---- run_stay.c ---- */
 

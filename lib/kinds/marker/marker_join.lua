@@ -1,8 +1,7 @@
 -- R9: Does this server still have the keys that it had? The marker KEYS[1] says whose keys they
 -- are. Without one, or with another one, nobody knows what was lost: a new marker is set, and
 -- the quarantine KEYS[2] for ARGV[3] ms. Its value is this server's time of its beginning.
--- ARGV[2] is the number of the database. The server names itself, because a proxy may send this
--- to another server than what was asked before.
+-- ARGV[2] is the number of the database.
 -- Its first four words are alike in all versions. A later one may write more behind them, of
 -- printable ASCII and 159 bytes in all, which stays for as long as the keys do.
 -- A standing quarantine lasts for ARGV[3] ms from its beginning, or longer.
@@ -16,17 +15,7 @@
 -- so was not set for a loss. Or it is replica: nothing was read. Of a longer word of another version
 -- there are 15 letters. A marker that is missing or another one, and is not written, gives an empty
 -- text.
--- include shared/text_of
-local function told(section, field)
-  local word = string.match(redis.call('INFO', section), '\n' .. field .. ':(%w+)') or ''
-  return #word <= 40 and word or ''
-end
-local run, replication = told('server', 'run_id'), told('replication', 'master_replid')
-if told('replication', 'role') ~= 'master' then
-  return {ARGV[1], run, 'replica', 0, ''}
-end
-local marker = text_of(KEYS[1])
-local text = type(marker) == 'string' and marker or ''
+-- include marker/marker_read
 local its_run, its_replication, its_db, why, more =
   string.match(#text < 160 and text or '', '^(%w+) (%w*) (%d+) (%l+)([ %w%p]*)$')
 local found
@@ -45,41 +34,4 @@ end
 more = found and '' or string.sub(why, 16) .. more
 why = found or string.sub(why, 1, 15)
 local own = run .. ' ' .. replication .. ' ' .. ARGV[2] .. ' ' .. why
-if #own + #more < 160 then
-  own = own .. more
-end
-local began = text_of(KEYS[2])
-local begun = type(began) == 'string' and #began < 17 and string.match(began, '^%d+$')
-local strange = began and not begun
-local look = ARGV[4] == 'look' or found == 'foreign' or found and strange
-if own ~= text and not look then
-  redis.call('SET', KEYS[1], own)
-end
-local left, window = redis.call('PTTL', KEYS[2]), tonumber(ARGV[3])
-if left == -2 and not found then
-  return {ARGV[1], run, why, 0, own}
-end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-begun = tonumber(begun or 0) -- long ago: what is no time is not made to last longer
-local again = found or begun > now
-if again then
-  begun = now
-end
-local least = window - (now - begun)
-if left ~= -1 and left < least then
-  left = least
-  again = true
-end
-if look then
-  again = false
-end
-if again and left == -1 then
-  redis.call('SET', KEYS[2], string.format('%.0f', begun))
-elseif again then
-  redis.call('SET', KEYS[2], string.format('%.0f', begun), 'PX', string.format('%.0f', left))
-end
-if strange and (not found or left == -1 and found ~= 'foreign') then
-  why = 'strange'
-end
-return {ARGV[1], run, why, left == 0 and 1 or left, look and found and '' or own}
+-- include marker/marker_set
