@@ -12,6 +12,7 @@
 #include "config/list_mark.h"
 #include "base/entropy.h"
 #include "engine/background.h"
+#include "engine/lease/fill_in.h"
 #include "engine/loop/loop.h"
 #include "engine/enter.h"
 #include "net/resp.h"
@@ -256,13 +257,12 @@ static redlock *new_client(const redlock_config *config)
         return NULL;
     rl_fork_check_init(&client->identity.fork_check);
     client->loop.epoll_fd = client->loop.wake_fd = -1;
-    client->background.kick_fd = client->background.outer_fd = -1;
-    client->background.alarm_fd = -1;
+    client->background.kick_fd = client->background.outer_fd = client->background.alarm_fd = -1;
     client->background.alarm_ns = INT64_MAX;
     client->background.sleeps_until_ns = INT64_MAX;
-    client->leases.release_retry_ns = client->voters.fill_in.due_ns = INT64_MAX;
-    client->duplicates.again_ns = INT64_MAX;
-    client->certifying.now.again_ns = INT64_MAX;
+    client->leases.release_retry_ns = INT64_MAX;
+    rl_fill_in_init(&client->voters.fill_in);
+    client->duplicates.again_ns = client->certifying.now.again_ns = INT64_MAX;
     client->log.write = config->log;
     client->log.context = config->log_context;
     client->log.level = config->log_level ? config->log_level : REDLOCK_LOG_WARNING;

@@ -271,7 +271,7 @@ static int64_t due_ns(redlock *client)
     due = rl_earlier_ns(due, rl_renewals_due_ns(&client->leases));
     due = rl_earlier_ns(due, client->leases.release_retry_ns);
     due = rl_earlier_ns(due, client->duplicates.again_ns);
-    due = rl_earlier_ns(due, client->voters.fill_in.due_ns);
+    due = rl_earlier_ns(due, rl_fill_in_due_ns(&client->voters.fill_in));
     due = rl_earlier_ns(due, client->certifying.now.again_ns);
     due = rl_earlier_ns(due, rl_tallies_due_ns(&client->tallies));
     for (unsigned i = 0; i < client->nodes.n; i++)

@@ -197,6 +197,63 @@ TEST(which, several_names_are_filled_in)
     close_all();
 }
 
+static void open_three(void)
+{
+    masters = masters_start(3, NULL);
+    client = client_open(masters_file(masters, "max-ttl 30s"));
+    ck_assert(wait_until(client_ready(client) == 3, 10000));
+}
+
+/* The last master has another's key. The extension finds that, and a fill-in is refused. */
+static redlock_lock *take_beside_anothers_key(const char *name)
+{
+    redlock_lock *lock = NULL;
+    master_do(masters, 2, "SET", name, "theirs", "PX", "60000", (char *)NULL);
+    ck_assert_int_eq(client_try(client, name, TTL_MS, 0, NULL, &lock), 0);
+    ck_assert(wait_until(client_ready(client) == 3, 10000)); /* each has answered the round */
+    ck_assert_int_eq(redlock_extend(lock, TTL_MS, NULL), 0);
+    return lock;
+}
+
+/* What ends after a moment is mostly the trace of a try that lost. */
+TEST(refused, master_is_filled_in_when_anothers_key_is_gone)
+{
+    open_three();
+    redlock_lock *lock = take_beside_anothers_key("name");
+    ck_assert_str_eq(master_do(masters, 2, "GET", "name", (char *)NULL).text, "theirs");
+    master_do(masters, 2, "DEL", "name", (char *)NULL);
+    ck_assert(wait_until(master_has(masters, 2, "name"), SOON_MS));
+    ck_assert(wait_until(client_stats(client).filled_in == 1, SOON_MS));
+    ck_assert_uint_eq(client_stats(client).extended, 1);
+    ck_assert_int_eq(redlock_release(lock), 0);
+    close_all();
+}
+
+/* It is tried again after 100 to 200 ms, after 200 to 400 more, and so on. */
+TEST(refused, where_anothers_key_stays_it_is_asked_for_seldom)
+{
+    enum { LONG_MS = 2500, MOST = 6, QUIET_MS = 5000, SHORT_MS = 3000 };
+    open_three();
+    redlock_lock *lock = take_beside_anothers_key("name");
+    uint64_t before = client_stats(client).commands;
+    ck_assert(wait_until(client_stats(client).commands >= before + 2, SOON_MS));
+    pause_ms(LONG_MS);
+    ck_assert_uint_le(client_stats(client).commands, before + MOST);
+    ck_assert_str_eq(master_do(masters, 2, "GET", "name", (char *)NULL).text, "theirs");
+    ck_assert_int_eq(redlock_release(lock), 0);
+    ck_assert(wait_until(client_stats(client).pending_releases == 0, SOON_MS));
+    before = client_stats(client).commands;
+    pause_ms(QUIET_MS); /* of a lock that was given up nothing is asked */
+    ck_assert_uint_eq(client_stats(client).commands, before);
+
+    lock = take_beside_anothers_key("later"); /* which begins with short pauses */
+    before = client_stats(client).commands;
+    ck_assert(wait_until(client_stats(client).commands >= before + 2, SHORT_MS));
+    ck_assert_int_eq(redlock_release(lock), 0);
+    master_do(masters, 2, "DEL", "name", "later", (char *)NULL);
+    close_all();
+}
+
 /* Between two turns of an event loop there are a few at most, and user calls go on. */
 TEST(many, many_are_filled_in_few_at_once)
 {
@@ -244,4 +301,5 @@ TEST(many, many_are_filled_in_few_at_once)
 
 CASE(driven, .timeout_s = 60)
 CASE(which, .timeout_s = 60)
+CASE(refused, .timeout_s = 60)
 CASE(many, .timeout_s = 60)

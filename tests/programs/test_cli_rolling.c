@@ -56,7 +56,8 @@ static void take_all(struct holders *holders, const char *file)
 static bool is_lost(struct holders *holders, unsigned i)
 {
     if (i < PROGRAMS)
-        return strstr(program_err(holders->program[i]), "was lost") != NULL;
+        return strstr(program_err(holders->program[i]), "was lost") != NULL ||
+               strstr(program_err(holders->program[i]), "was given up") != NULL;
     return atomic_load(&holders->lost[i - PROGRAMS].calls) > 0 ||
            redlock_validity_ms(holders->lock[i - PROGRAMS]) == 0;
 }

@@ -143,5 +143,25 @@ TEST(outages, guard_hangs_and_extension_it_was_not_told_of_does_not_count)
     ck_assert_ptr_nonnull(strstr(program_err(scene.run), "guard"));
 }
 
+/* It goes on when the guard has asked COMMAND to end, and long before the lock's end. */
+TEST(outages, holder_that_goes_on_late_says_that_lock_was_held)
+{
+    enum { TTL_MS = 6000, GRACE_MS = 2000, LATE_MS = 300 };
+    struct scene scene;
+    scene_begin(&scene, "6s", "2s", scene_stubborn, 3);
+    kill(scene.run->pid, SIGSTOP);
+    int64_t end_ms = scene_validity_end_ms(TTL_MS);
+    pause_ms((int)(end_ms - GRACE_MS + LATE_MS - boot_ms()));
+    kill(scene.run->pid, SIGCONT);
+    ck_assert_int_eq(program_wait(scene.run, CLI_MOMENT_MS), 74);
+    const char *line = program_err(scene.run);
+    ck_assert_msg(strstr(line, "'" SCENE_NAME "' was given up at 20"), "%s", line);
+    ck_assert_msg(strstr(line, "too late to tell its guard of an extension"), "%s", line);
+    ck_assert_msg(strstr(line, "; held for "), "%s", line);
+    ck_assert_ptr_null(strstr(line, "lost"));
+    ck_assert_ptr_null(strstr(line, "all is well"));
+    ck_assert(cli_one_line(line));
+}
+
 CASE(deleted, .timeout_s = 60, .set_up_once = cli_rig_start, .tear_down_once = cli_rig_stop)
 CASE(outages, .timeout_s = 60, .set_up = cli_rig_start, .tear_down = cli_rig_stop)

@@ -66,10 +66,10 @@ static void released_before_it_comes_back(void)
     sim_expect(sim_taken_by("retake") == 0);
 }
 
-/* bob's key stands at n3 still when ann's connection to it is made anew. */
-static void back_with_anothers_key(void)
+/* bob has lost, and reaches no master: his key stands at n3 still when ann's connection to it is
+ * made anew. */
+static void bob_leaves_a_trace(struct sim_player *ann, struct sim_player *bob)
 {
-    SIM_CAST(3, &brief, ann, bob);
     for (unsigned i = 0; i < 2; i++)
         sim_path_hole(bob->proc, i, SIM_THERE, true);
     sim_begins_to_take(bob, 5000, ONCE);
@@ -78,12 +78,36 @@ static void back_with_anothers_key(void)
     sim_expect(sim_finishes(bob) == REDLOCK_ENOQUORUM);
     sim_path_reset(ann->proc, 2);
     sim_pass_ms(1);
+}
+
+static void back_with_anothers_key(void)
+{
+    SIM_CAST(3, &brief, ann, bob);
+    bob_leaves_a_trace(ann, bob);
     sim_expect(sim_takes(ann, 2000, ONCE) == REDLOCK_OK);
     sim_pass_ms(100);
     sim_expect(!sim_has_key(ann, 2));
     sim_expect(sim_releases(ann) == REDLOCK_OK);
     for (unsigned i = 0; i < 3; i++)
         sim_path_hole(bob->proc, i, SIM_THERE, false);
+}
+
+/* Her lease is long, and not renewed. */
+static void filled_in_when_anothers_key_is_gone(void)
+{
+    SIM_CAST(3, &brief, ann, bob);
+    bob_leaves_a_trace(ann, bob);
+    sim_expect(sim_takes(ann, 10000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(1500);
+    sim_expect(!sim_has_key(ann, 2));
+    for (unsigned i = 0; i < 3; i++)
+        sim_path_hole(bob->proc, i, SIM_THERE, false);
+    sim_pass_ms(2000); /* his release comes, and she asks once more */
+    sim_expect(sim_keys_of(ann) == 3);
+    sim_expect(sim_taken_by("retake") == 1);
+    sim_master_kill(0); /* n3 has n1's place */
+    sim_expect(sim_extends(ann, 10000) == REDLOCK_OK);
+    sim_expect(sim_releases(ann) == REDLOCK_OK);
 }
 
 const struct sim_scenario sim_named_back[] = {
@@ -99,5 +123,9 @@ const struct sim_scenario sim_named_back[] = {
      released_before_it_comes_back},
     {"back-with-anothers-key",
      "R8. n3 has another's key when it comes back: that stays.", back_with_anothers_key},
+    {"filled-in-when-anothers-key-is-gone",
+     "R8. n3 has the trace of another's try when it comes back: it is asked again, with growing "
+     "pauses,\nand filled in long before a renewal: n1 may go.",
+     filled_in_when_anothers_key_is_gone},
     {0},
 };

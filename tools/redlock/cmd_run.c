@@ -101,12 +101,17 @@ static int exit_of_failure(const struct run *run, int why)
 static int exit_of_loss(struct run *run, int released)
 {
     run->result = "lost";
-    run_notify_lost(run, run_account(run, released));
+    run_notify_lost(run, released);
     if (run->guard_died)
         cli_say(run->cli, "%s; %s was given up and the command with it: %s",
                 run->guard_late ? "the lock ran out and the guard process did not act in time"
                                 : "the guard process was killed",
                 name_of(run).text, run_account(run, released));
+    else if (run_was_held(run, released))
+        cli_say(run->cli,
+                "%s was given up at %s, and the command was ended: this process was too late "
+                "to tell its guard of an extension (stopped, or no processor was free); %s",
+                name_of(run).text, cli_clock_text().text, run_account(run, released));
     else
         cli_say(run->cli, "%s was lost at %s, and the command was ended: %s",
                 name_of(run).text, cli_clock_text().text, run_account(run, released));
@@ -120,7 +125,7 @@ static int exit_of_command(struct run *run, int released)
                      (released != REDLOCK_EEXPIRED && released != REDLOCK_ENOTHELD);
     bool was_ours = was_there && run->ended_at_ns < run->deadline_ns;
     if (!was_ours) {
-        run_notify_lost(run, run_account(run, released));
+        run_notify_lost(run, released);
         cli_say(run->cli, "%s was lost before the command ended, at %s: %s",
                 name_of(run).text, cli_clock_text().text, run_account(run, released));
         return CLI_LOST;

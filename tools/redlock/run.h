@@ -114,7 +114,9 @@ void run_say_left(const struct run *run);
 
 /* Ask what is known of the lock, before it is released. */
 void run_look_back(struct run *run);
-/* Why it was lost. `released`: what redlock_release() came to. */
+/* No loss is known: it was ours until it was released. `released`: what that came to. */
+bool run_was_held(const struct run *run, int released);
+/* Why it was lost; where it was held, for how long. */
 const char *run_account(const struct run *run, int released);
 
 /* ---- run_notify.c ---- */
@@ -122,7 +124,7 @@ const char *run_account(const struct run *run, int released);
 void run_notify_waits(const struct cli *cli, int code, const redlock_report *report);
 /* Once COMMAND has been started; again until it could be told. */
 void run_notify_ready(struct run *run);
-void run_notify_lost(const struct run *run, const char *why);
+void run_notify_lost(const struct run *run, int released);
 
 /* ---- run_stay.c ---- */
 

@@ -4,12 +4,23 @@
 #include "redlock/run.h"
 
 #include <stdio.h>
+#include <string.h>
+
+bool run_was_held(const struct run *run, int released)
+{
+    return run->hold.text[0] && run->hold.loss == REDLOCK_LOSS_NONE &&
+           released != REDLOCK_EEXPIRED;
+}
 
 const char *run_account(const struct run *run, int released)
 {
     if (run->hold.loss == REDLOCK_LOSS_NONE && released == REDLOCK_EEXPIRED)
         return "it was gone when it was to be released: its key was deleted, not by its holder";
-    return run->hold.text[0] ? run->hold.text : "no more is known";
+    if (!run->hold.text[0])
+        return "no more is known";
+    /* Without a cause, which is not the lock's. */
+    const char *times = run_was_held(run, released) ? strstr(run->hold.text, "; ") : NULL;
+    return times ? times + 2 : run->hold.text;
 }
 
 static const char *loss_word(int loss)

@@ -83,8 +83,10 @@ void run_notify_ready(struct run *run)
 }
 
 /* The text has masters' words, of any bytes. */
-void run_notify_lost(const struct run *run, const char *why)
+void run_notify_lost(const struct run *run, int released)
 {
-    (void)notify("STATUS=%s was lost at %s: %s", cli_names_text(run->cli).text,
-                 cli_clock_text().text, cli_text(why, strlen(why)).text);
+    const char *why = run_account(run, released);
+    (void)notify("STATUS=%s was %s at %s: %s", cli_names_text(run->cli).text,
+                 run_was_held(run, released) ? "given up" : "lost", cli_clock_text().text,
+                 cli_text(why, strlen(why)).text);
 }

@@ -87,7 +87,7 @@ int run_stay_exit(struct run *run, int released)
     struct cli_text name = cli_names_text(run->cli);
     if (run->lost_staying) {
         run->result = "lost";
-        run_notify_lost(run, run_account(run, released));
+        run_notify_lost(run, released);
         cli_say(run->cli,
                 "%s was lost at %s, after the command had ended and before --at-least was over: "
                 "%s",

@@ -5,6 +5,22 @@
 
 #include <assert.h>
 
+#define AGAIN_MIN_NS (200 * RL_NS_PER_MS)
+#define AGAIN_MAX_NS (10 * RL_NS_PER_S)
+#define CALM_NS RL_NS_PER_S /* so long after a node was asked again, a refusal is another one */
+
+void rl_fill_in_init(struct rl_fill_in *fill_in)
+{
+    fill_in->due_ns = INT64_MAX;
+    rl_backoff_init(&fill_in->pause, AGAIN_MIN_NS, AGAIN_MAX_NS);
+}
+
+int64_t rl_fill_in_due_ns(const struct rl_fill_in *fill_in)
+{
+    return fill_in->refused ? rl_earlier_ns(fill_in->due_ns, fill_in->again_ns)
+                            : fill_in->due_ns;
+}
+
 void rl_fill_in_left_out(struct rl_voters *voters, uint64_t nodes, int64_t now_ns)
 {
     assert((nodes & ~rl_all(voters->n)) == 0);
@@ -23,6 +39,22 @@ void rl_fill_in_node_changed(struct rl_voters *voters, const struct rl_node *nod
         voters->fill_in.away |= rl_bit(node->index);
 }
 
+/* R8: A contender that lost has a key on a minority, until its release comes. To wait for the
+ * next renewal would be late after a long first lease, and the lock would rest on one master less
+ * until then. A key that stays costs a request in AGAIN_MAX_NS, as renewals do. */
+void rl_fill_in_refused(struct rl_voters *voters, unsigned node, int64_t now_ns)
+{
+    struct rl_fill_in *fill_in = &voters->fill_in;
+    assert(node < voters->n);
+    if (!fill_in->refused) {
+        if (now_ns - fill_in->again_ns > CALM_NS)
+            rl_backoff_reset(&fill_in->pause);
+        fill_in->again_ns =
+            now_ns + rl_backoff_calm_ns(&fill_in->pause, voters->settings->prng);
+    }
+    fill_in->refused |= rl_bit(node);
+}
+
 void rl_fill_in_pass_over(const struct rl_lease *lease)
 {
     struct rl_fill_in *fill_in = &lease->voters->fill_in;
@@ -34,6 +66,10 @@ void rl_fill_in_pass_over(const struct rl_lease *lease)
 void rl_fill_in_begin(struct rl_voters *voters, struct rl_leases *leases, int64_t now_ns)
 {
     struct rl_fill_in *fill_in = &voters->fill_in;
+    if (fill_in->refused && now_ns >= fill_in->again_ns) {
+        fill_in->away |= fill_in->refused;
+        fill_in->refused = 0;
+    }
     uint64_t nodes = fill_in->away ? fill_in->away & rl_voters_to_ask(voters, now_ns) : 0;
     if (!nodes)
         return;

@@ -12,14 +12,22 @@ struct rl_leases;
 /* Is there a node to fill in, or to wait for? */
 static inline bool rl_fill_in_busy(const struct rl_fill_in *fill_in)
 {
-    return (fill_in->away | fill_in->back) != 0;
+    return (fill_in->away | fill_in->back | fill_in->refused) != 0;
 }
+
+void rl_fill_in_init(struct rl_fill_in *fill_in);
+
+/* When to go on, or to ask again where another's key stood; INT64_MAX: never. */
+int64_t rl_fill_in_due_ns(const struct rl_fill_in *fill_in);
 
 /* A round begins without these nodes. */
 void rl_fill_in_left_out(struct rl_voters *voters, uint64_t nodes, int64_t now_ns);
 
 /* A node is UP or lost, or what is known of its server has changed. */
 void rl_fill_in_node_changed(struct rl_voters *voters, const struct rl_node *node);
+
+/* A held lock's key was refused there, since another's stands in its place. */
+void rl_fill_in_refused(struct rl_voters *voters, unsigned node, int64_t now_ns);
 
 /* A lease has its turn, or is not open any more. */
 void rl_fill_in_pass_over(const struct rl_lease *lease);

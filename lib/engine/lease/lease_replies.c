@@ -56,6 +56,15 @@ static void owes_less(struct rl_lease *lease, const struct rl_inflight *inflight
     (*filling)--;
 }
 
+static void note_fill_in(struct rl_lease *lease, unsigned node, enum rl_vote vote,
+                         int64_t now_ns)
+{
+    assert(!lease->query);
+    lease->client->stats.filled_in += vote == RL_VOTE_YES;
+    if (vote == RL_VOTE_NO && lease->hold.phase == RL_HOLD_HELD && !lease->detached)
+        rl_fill_in_refused(lease->voters, node, now_ns);
+}
+
 void rl_lease_name(const struct rl_inflight *inflight, char *ret_text, size_t size)
 {
     rl_target_text(&inflight->lease->target, ret_text, size);
@@ -80,8 +89,8 @@ void rl_lease_on_reply(void *owner, struct rl_node *node, unsigned slot,
     if (inflight->script == RL_ACQUIRE_OR_QUEUE && !lease->query)
         note_queue(lease, node->index, queued_by(lease, vote_reply), now_ns);
     rl_lease_on_vote(lease, node, inflight->verb, vote_reply);
-    lease->client->stats.filled_in +=
-        inflight->verb == RL_RETAKE && vote_reply->vote == RL_VOTE_YES;
+    if (inflight->verb == RL_RETAKE)
+        note_fill_in(lease, node->index, vote_reply->vote, now_ns);
     if (inflight->verb == RL_EXTEND && vote_reply->vote != RL_VOTE_FAILED)
         rl_account_answer(lease, node->index, vote_reply->vote == RL_VOTE_YES);
     if (inflight->verb == RL_EXTEND && vote_reply->vote == RL_VOTE_NO &&

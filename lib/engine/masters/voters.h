@@ -15,6 +15,9 @@ struct rl_fill_in {
     struct rl_lease *next; /* NULL: none */
     int64_t due_ns;        /* when to go on; INT64_MAX: nothing to do */
     unsigned owed;         /* keys that were sent, and not answered yet */
+    uint64_t refused;      /* another's key stood there: they are back once more at `again_ns` */
+    int64_t again_ns;
+    struct rl_backoff pause;
 };
 
 struct rl_voters {
