@@ -189,6 +189,23 @@ TEST(async_close, close_tells_of_loss_that_nobody_has_told)
     close_rest();
 }
 
+/* No call has found it so far: the last look is close's own. */
+TEST(async_close, close_looks_for_losses_itself)
+{
+    redlock_options options = REDLOCK_OPTIONS_INIT;
+    redlock_lock *lock = NULL;
+    open_masters(BY_NOBODY);
+    options.ttl_ms = 600;
+    options.on_lost = told_lost;
+    options.lost_context = &lost;
+    ck_assert_int_eq(redlock_try(client, "short", &options, &lock), 0);
+    ck_assert(wait_until(redlock_validity_ms(lock) == 0, 5000));
+    ck_assert_int_eq(lost.calls, 0);
+    redlock_close(client);
+    ck_assert_int_eq(lost.calls, 1);
+    close_rest();
+}
+
 /* ---- without memory --------------------------------------------------------------------- */
 
 static const char *file;

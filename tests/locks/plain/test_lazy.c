@@ -7,6 +7,7 @@
 #include "proxy.h"
 #include "told.h"
 
+#include <malloc.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,38 @@ TEST(lazy, exit_sends_it)
         ck_assert_msg(WIFEXITED(status), "%d", status); /* the sanitizer may find leaks */
         ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     }
+    close_clients();
+}
+
+/* As one that lives on after it has closed its client. What was freed can't be read unseen. */
+static void close_and_exit(const char *path)
+{
+    redlock *client = NULL;
+    redlock_options options = lazily();
+    redlock_lock *lock = NULL;
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 1024);
+#endif
+    if (redlock_open(path, NULL, &client) || redlock_try(client, "name", &options, &lock) ||
+        redlock_release(lock))
+        _exit(1);
+    redlock_close(client);
+    exit(0);
+}
+
+TEST(lazy, exit_knows_nothing_of_client_that_was_closed)
+{
+    if (!CHILD_MAY_START_THREADS)
+        return;
+    open_clients(3, NULL);
+    const char *path = masters_file(masters, NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        close_and_exit(path);
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(WIFEXITED(status), "%d", status);
+    ck_assert(wait_until(masters_with(masters, "name") == 0, 5000));
     close_clients();
 }
 
