@@ -169,6 +169,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/core/test_quorum_value %D%/core/test_reconnect %D%/core/test_server_info %D%/core/test_trust \
 	%D%/core/test_validity %D%/core/test_waking \
 	%D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_kick %D%/engine/test_parking %D%/engine/test_target \
+	%D%/engine/test_lease_void \
 	%D%/engine/test_voters %D%/engine/test_sends %D%/engine/test_subscribers %D%/engine/test_threads \
 	%D%/engine/test_wait_queue %D%/faults/test_absence %D%/faults/test_clock_back \
 	%D%/faults/test_faults %D%/faults/test_hostile %D%/faults/test_lists_told %D%/faults/test_loss \
