@@ -12,7 +12,7 @@ noinst_PROGRAMS = %D%/fenced_store %D%/first %D%/locksmith %D%/minimal %D%/poll
 %C%_minimal_LDADD = libredlock.la
 %C%_poll_SOURCES = %D%/poll.c
 %C%_poll_LDADD = libredlock.la
-EXTRA_DIST += %D%/fenced_sql.sh %D%/master/redis.conf %D%/master/users.acl \
+EXTRA_DIST += %D%/alerts.yaml %D%/fenced_sql.sh %D%/master/redis.conf %D%/master/users.acl \
 	%D%/systemd/billing.service %D%/systemd/redis-locks.service %D%/kubernetes/billing.yaml \
 	%D%/kubernetes/cronjob.yaml %D%/kubernetes/masters.yaml %D%/systemd/nightly.service \
 	%D%/systemd/nightly.timer

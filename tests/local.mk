@@ -137,7 +137,7 @@ dist_check_SCRIPTS = %D%/programs/bench_test.sh \
 	%D%/programs/chaos_markers_test.sh %D%/programs/chaos_members_test.sh \
 	%D%/programs/chaos_stall_test.sh %D%/programs/chaos_test.sh %D%/programs/cluster_test.sh \
 	%D%/programs/completion_test.sh %D%/programs/cxx_test.sh %D%/programs/install_test.sh \
-	%D%/operating/operating_test.sh %D%/programs/pages_test.sh \
+	%D%/operating/alerts_test.sh %D%/operating/operating_test.sh %D%/programs/pages_test.sh \
 	%D%/programs/example_sql_test.sh %D%/programs/example_test.sh %D%/repo/abi_dump_test.sh %D%/repo/abi_test.sh %D%/repo/docs_test.sh \
 	%D%/repo/driver_test.sh %D%/repo/events_test.sh %D%/repo/exports.sh %D%/repo/header.sh \
 	%D%/repo/layers.sh %D%/repo/man_defaults.sh %D%/repo/manpages.sh %D%/repo/musl_test.sh %D%/repo/mutants_test.sh \
