@@ -209,6 +209,20 @@ TEST(query, probe_whose_lock_has_too_long_name_is_refused)
     ck_assert_int_eq(redlock_probe(client, prefix, &status), REDLOCK_EINVAL);
 }
 
+/* These masters have no queue of waiters. */
+TEST(probe, each_proof_stands_in_its_place)
+{
+    redlock_status_report status = REDLOCK_STATUS_INIT(entries, NODES);
+    open_fakes(NULL, NODES);
+    (void)redlock_probe(client, NULL, &status);
+    for (unsigned i = 0; i < NODES; i++) {
+        ck_assert_int_eq(entries[i].acquire.result, REDLOCK_PROOF_OK);
+        ck_assert_int_eq(entries[i].extend.result, REDLOCK_PROOF_OK);
+        ck_assert_int_eq(entries[i].release.result, REDLOCK_PROOF_OK);
+        ck_assert_int_eq(entries[i].wake.result, REDLOCK_PROOF_FAILED);
+    }
+}
+
 /* A program that was built when entries ended before `wake` has no room for it. */
 TEST(query, probe_writes_no_further_than_older_entries)
 {

@@ -71,6 +71,34 @@ TEST(names, link_may_be_freed_while_its_name_is_looked_up)
     set_up_name();
 }
 
+static void put_last_first(void *context, struct rl_addresses *addresses)
+{
+    unsigned *calls = context, last = addresses->count - 1;
+    struct rl_address first = addresses->list[0];
+    (*calls)++;
+    ck_assert_int_eq(link_rig.link->fd, -1); /* none has been tried */
+    addresses->list[0] = addresses->list[last];
+    addresses->list[last] = first;
+}
+
+TEST(names, owner_may_choose_which_address_is_first)
+{
+    unsigned calls = 0;
+    loopback_listen("127.0.0.2", port, 8);
+    loopback_listen("127.0.0.3", port, 8);
+    fake_dns_answer("127.0.0.2 127.0.0.3");
+    rig_expect_open(&link_rig);
+    ck_assert_str_eq(link_rig.link->where, with_port("127.0.0.2:%d"));
+    rl_link_close(link_rig.link);
+    rl_link_set_order(link_rig.link, put_last_first, &calls);
+    rig_expect_open(&link_rig);
+    ck_assert_str_eq(link_rig.link->where, with_port("127.0.0.3:%d"));
+    ck_assert_uint_eq(calls, 1); /* at each connect */
+    rl_link_close(link_rig.link);
+    rig_expect_open(&link_rig);
+    ck_assert_uint_eq(calls, 2);
+}
+
 TEST(names, name_that_is_not_known_fails_with_reason)
 {
     char expected[128];

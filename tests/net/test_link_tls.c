@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "fake_dns.h"
+#include "loopback.h"
 #include "masters.h"
 #include "rig.h"
 #include "suite.h"
@@ -77,6 +79,7 @@ static void stop_master(void)
 
 static void set_up(void)
 {
+    fake_dns_answer("127.0.0.1"); /* localhost */
     rig_begin_tls(&rig, "localhost", port, ca, own_crt, own_key);
 }
 
@@ -283,6 +286,33 @@ TEST(handshake, silence_in_handshake_costs_budget)
                              expected));
     ck_assert_int_ge(now_ms() - begun, 99);
     ck_assert_uint_le(rig.events, 3); /* it waited, and did not spin */
+}
+
+static bool is_securing_at(const char *address)
+{
+    return rl_link_state(rig.link) == RL_LINK_SECURING &&
+           strcmp(rig.link->where, loopback_text(address, port)) == 0;
+}
+
+/* Each of them accepts, and says nothing then. */
+TEST(handshake, silence_in_handshake_costs_share_of_address)
+{
+    enum { BUDGET_MS = 4000 };
+    loopback_listen("127.0.0.2", port, 8);
+    loopback_listen("127.0.0.3", port, 8);
+    rig_end(&rig);
+    rig_begin_tls(&rig, "redis.example", port, ca, NULL, NULL);
+    fake_dns_answer("127.0.0.2 127.0.0.3");
+    int64_t now_ns = rl_clock_now_ns(), half_ns = now_ns + BUDGET_MS / 2 * RL_NS_PER_MS;
+    rl_link_open(rig.link, now_ns, now_ns + BUDGET_MS * RL_NS_PER_MS);
+    ck_assert(wait_until((rig_turn(&rig, 10), is_securing_at("127.0.0.2:%d")), BUDGET_MS));
+    int64_t due_ns = rl_link_due_ns(rig.link);
+    ck_assert_int_ge(due_ns, half_ns);
+    ck_assert_int_lt(due_ns, now_ns + BUDGET_MS * RL_NS_PER_MS);
+    rl_link_step(rig.link, 0, due_ns - 1);
+    ck_assert(is_securing_at("127.0.0.2:%d"));
+    rl_link_step(rig.link, 0, due_ns);
+    ck_assert(wait_until((rig_turn(&rig, 10), is_securing_at("127.0.0.3:%d")), BUDGET_MS));
 }
 
 TEST(handshake, hang_up_in_handshake_is_told)

@@ -224,6 +224,8 @@ TEST(sub, wrong_password_is_told_and_right_one_is_found)
     ck_assert_int_eq(strncmp(rig.sub.why, "authentication failed: WRONGPASS", 32), 0);
     ck_assert(!rl_sub_pending(&rig.sub));
     ck_assert_uint_eq(rig.warnings, 1); /* and not one an attempt */
+    ck_assert(rig.sub.retry.refused);   /* by what a person must mend: ever more seldom */
+    ck_assert_uint_ge(rig.sub.retry.seldom.failures, 3);
     rig.node.password = (char *)"s3cr3t";
     ck_assert(sub_rig_until(&rig, rl_sub_listens(&rig.sub)));
 }

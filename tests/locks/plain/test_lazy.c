@@ -190,14 +190,14 @@ TEST(lazy, exit_sends_it)
     close_clients();
 }
 
-/* As one that lives on after it has closed its client. What was freed can't be read unseen. */
+/* As one that lives on after it has closed its client. What was freed can't be used unseen. */
 static void close_and_exit(const char *path)
 {
     redlock *client = NULL;
     redlock_options options = lazily();
     redlock_lock *lock = NULL;
-#ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, 1024);
+#ifdef M_PERTURB
+    mallopt(M_PERTURB, 0x5a);
 #endif
     if (redlock_open(path, NULL, &client) || redlock_try(client, "name", &options, &lock) ||
         redlock_release(lock))
