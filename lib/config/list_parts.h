@@ -1,4 +1,5 @@
-/* list_parts.h - what a node list has, in a file or in words: nodes and settings. Core. */
+/* list_parts.h - reads the nodes and settings of a node list, from a file or from a text as in
+ * REDLOCK_NODES. Core. */
 #ifndef RL_LIST_PARTS_H
 #define RL_LIST_PARTS_H
 

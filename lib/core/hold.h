@@ -177,20 +177,24 @@ unsigned rl_hold_unsent(struct rl_hold *hold, unsigned node, enum rl_verb verb, 
 /* A request was answered. `number`: what a grant of an acquire with a fencing token names; else
  * 0. `now_ns` must be read after the reply's last byte.
  *
- * What a reply changes, by its verb and the phase, after the tick:
+ * First the tick ends what time ends: it may close a round, and it moves a lock that is over
+ * while its extension is open from HELD to ENDING. Then the reply changes, by its verb and the
+ * phase:
  *
  *             ASKING, FENCING      HELD                            ENDING
- *   acquire   learn, vote          learn; a yes: granted           learn; unless a no: released
- *   extend    learn, vote          learn, vote while its round     the same
+ *   acquire   learn, vote          learn; a yes: granted           learn; unless it is a no, a
+ *                                                                  release of that key is due
+ *   extend    learn, vote          learn, vote while its round     as an acquire's
  *             (the token's round)  is open; a yes: granted; a no:
- *                                  not, and retaken if it was won
- *   retake    -                    learn; a yes: granted           the same
- *   release   -                    -                               vote, until the tick; an
- *                                                                  error: sent again
+ *                                  not granted, and retaken if
+ *                                  the extension was won
+ *   retake    -                    learn; a yes: granted           as an acquire's
+ *   release   -                    -                               vote, until the tick ends its
+ *                                                                  round; an error: sent again
  *
- * A reply of an earlier round (not in this_round) is only learnt from. A late yes after its
- * round lengthens no deadline. If the lock is over by then, that key lives for a fresh TTL, or
- * until the user releases. */
+ * A reply of an earlier round (not in this_round) is only learnt from. A yes after its round was
+ * decided lengthens no deadline. If the lock is over by then and still HELD, that key lives for
+ * a fresh TTL, or until the user releases. */
 unsigned rl_hold_answer(struct rl_hold *hold, unsigned node, unsigned slot, enum rl_verb verb,
                         enum rl_vote vote, uint64_t number, int64_t now_ns);
 

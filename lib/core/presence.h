@@ -1,5 +1,5 @@
-/* presence.h - since when a master is away, and when its user is told that it went or came
- * back. Core.
+/* presence.h - since when a master is away, and when the client's user is told that
+ * the master went or came back. Core.
  *
  *   votes   ------.              .--------.    .---.   .--------
  *                 '--------------'        '----'   '---'

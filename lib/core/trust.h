@@ -142,8 +142,9 @@ struct rl_trust_news {
 struct rl_trust_news rl_trust_learn(struct rl_identity *identity, const struct rl_info *info,
                                     uint64_t term, int64_t now_ns);
 
-/* A server's uptime follows its clock, which was set forward by so much (clock_watch.h): without
- * this the wait would be over too soon. Whole seconds, rounded down; -1: not told. */
+/* A server's uptime follows its clock, which was set forward by so much (clock_watch.h). Without
+ * this the wait would be over too soon. So many seconds, rounded up, are taken off the uptime.
+ * Whole seconds; -1: not told. */
 int64_t rl_trust_uptime_s(int64_t uptime_s, int64_t ahead_ns);
 
 /* The window. */

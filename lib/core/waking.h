@@ -6,14 +6,18 @@
  *    enum rl_wakeup in kinds/kind.h). It is the first waiter by its client's channel, the first
  *    one of a fair lock by its own, or all who listen on the lock's channel.
  * 2. Here, rl_waking_message() notes the node. rl_pause_turn() then decides: after messages from
- *    a majority a round begins at once, after messages from a minority it begins after a grace.
+ *    a majority a round begins at once, unless too many began so lately (RL_WAKES_BURST). After
+ *    messages from a minority it begins after a grace, and not before hint_ns. Only the first
+ *    waiter of this client's queue for the name begins a round, and the others wait for it.
  * 3. On a master, that round's script takes the lock, or the waiter is refused again. In the
  *    plain kinds the lock was reserved for it, and a refused one enters the queue again.
  *
- * Any message may get lost. So each pause has an end (rl_pause_end_ns()). The pause ends when
- * the holder's TTL runs out, when an unprompted try is due, or after a growing backoff for
- * events without a message. The shell (api/acquire.c, engine/wait/wait_signals.c) tells what happens,
- * and does what is decided here.
+ * Some releases wake nobody: those of rounds that were lost behind one holder, and those of keys
+ * that stay (engine/lease/lease_pool.c:wakes_nobody). Any message may get lost. So each pause has
+ * an end (rl_pause_end_ns()). The pause ends when the TTLs of a majority's keys run out, a little
+ * later for each waiter ahead, when an unprompted try is due, or after a growing backoff for
+ * events without a message. The shell (api/acquire.c, engine/wait/wait_signals.c) tells what
+ * happens, and does what is decided here.
  */
 #ifndef RL_WAKING_H
 #define RL_WAKING_H

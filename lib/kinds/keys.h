@@ -19,13 +19,14 @@
  *   k  redisson_lock_token:{NAME}        the counter of Redisson's fenced locks
  *   N  every name of several             M  and the waiters of each
  *
- * Our own keys are in the hash slot of NAME: in a Redis Cluster, the text between the first "{" and
- * the "}" that follows it decides on the slot, if there is any. Where NAME has a "}" itself, they
- * are NAME{}:redlock:queue and so on. Then a tag of NAME's own still decides.
+ * Our own keys are in the hash slot of NAME. In a Redis Cluster, the text between the first "{"
+ * and the "}" that follows decides on the slot, if there is any. Where NAME has a "}" itself, our
+ * keys are NAME{}:redlock:queue and so on, and such a text in NAME still decides. A NAME with a
+ * "}" and no such text has keys in other slots (rl_key_slot_clash).
  *
- * Redisson leaves its braces out where NAME has a "{" itself. Here it keeps them where NAME is in
- * braces as a whole, so that this is another name than the one inside them. Of Redisson's formats
- * no lock has such a name (key_rules.h).
+ * Redisson puts no braces around a NAME that has a "{" itself. Here, where NAME is in braces as a
+ * whole, Redisson's formats have braces around it all the same, so that this is another name than
+ * the one inside them. Redisson knows no lock of such a name (key_rules.h).
  */
 #ifndef RL_KEYS_H
 #define RL_KEYS_H

@@ -73,9 +73,9 @@ struct rl_script {
  *   kind            who is woken             channel of       script
  *   plain, several  the first in the queue   its client       shared/wake_next.lua, which
  *                                                             reserves the lock for it
- *   reentrant       all who listen           the name         reentrant/reentrant_release.lua
+ *   reentrant       all clients that listen  the name         reentrant/reentrant_release.lua
  *   fair            the first in the queue   name and owner   fair/fair_queue.lua
- *   read, write     all who listen           the name         redisson_rw/rw_tell.lua; q* rows:
+ *   read, write     all clients that listen  the name         redisson_rw/rw_tell.lua; q* rows:
  *                                                             quorum_rw/q*_release.lua
  */
 enum rl_wakeup {

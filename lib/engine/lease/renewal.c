@@ -1,9 +1,9 @@
 /* renewal.c - leases that are renewed by themselves, and leases whose loss is reported.
  *
  * Such a lease has one timer. It fires when the next extension is due: a third of the TTL has
- * passed. Then the lease waits for its turn (renewal_queue.c). The timer also fires when the time of the extension in flight is over, and when the lease
- * counts as lost. That is a margin before the deadline, so that the user has time to stop its
- * work.
+ * passed. Then the lease waits for its turn (renewal_queue.c). The timer also fires when the
+ * time of the extension in flight is over, and when the lease counts as lost. That is a margin
+ * before the deadline, so that the user has time to stop its work.
  */
 #include "config_auto.h"
 
@@ -97,7 +97,7 @@ static void tell_not_renewed(struct rl_lease *lease, int64_t now_ns)
     tell(lease, RL_TOLD_NOT_RENEWED, now_ns);
 }
 
-/* End the renewal, once: release the lock on all nodes. */
+/* End the renewal, once, and tell the user of the loss. */
 static void lose(struct rl_lease *lease, int64_t now_ns)
 {
     struct redlock_lock *lock = lease->lock;

@@ -9,8 +9,9 @@
 -- A token is never behind this master's clock: this master may have lost counters, or their last
 -- changes, and does not know it. Its clock is above all tokens that it granted before, or that
 -- were written to it (fence_keep).
--- With `fencing strict` it does not trust its clock. The token is above what its certificate says,
--- and a counter that is missing may have been the greatest. No clock brings it above 2^52 then.
+-- With `fencing strict` tokens grow whatever its clock says; the clock only makes them jump. The
+-- token is above what its certificate says, and a counter that is missing may have been the
+-- greatest. No clock brings it above 2^52 then.
 -- Returns what the script inside returns; if that is the nonce, it becomes {nonce, 1, token}.
 local function take(KEYS, ARGV)
 -- script
