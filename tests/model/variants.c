@@ -3,6 +3,7 @@
 
 #include "variants.h"
 
+#include "model_failover.h"
 #include "model_fencing.h"
 #include "model_lock.h"
 
@@ -17,6 +18,15 @@
     {                                                                                          \
         __VA_ARGS__                                                                            \
     }
+#define FAILOVER(...)                                                                          \
+    &failover_model, &(const struct failover_rules)                                            \
+    {                                                                                          \
+        __VA_ARGS__                                                                            \
+    }
+#define ONE .witnesses = 1
+#define THREE .witnesses = 3
+#define TTL2 .ttl = 2, .older = 1, .window = 3
+#define TTL1 .ttl = 1, .older = 1, .window = 2
 #define OF_THREE .masters = 3, .needed = 2
 #define STRICT .strict = true
 #define DRIFT .drift = 1, .skew = 1
@@ -137,6 +147,55 @@ const struct variant variants[] = {
      LOCK(OF_THREE, .holds = 2, .ttl = 5, .drift = 1, .skew = 2), false},
     {"A9", "lock: a key is deleted",
      LOCK(OF_THREE, .holds = 2, .ttl = 3, .restarts = 1, .keys_vanish = true), false},
+    /* ---- a master that fails over, as it is ---- */
+    {NULL, "failover: two, one witness, extended",
+     FAILOVER(ONE, TTL2, .failovers = 2, .extends = true), false},
+    {NULL, "failover: two, one witness, extended, clocks ahead, a replica restarts empty",
+     FAILOVER(ONE, TTL2, .failovers = 2, .extends = true, .ahead = 1, .restarts = true), true},
+    {NULL, "failover: three, one witness",
+     FAILOVER(ONE, TTL2, .failovers = 3), true},
+    {NULL, "failover: three witnesses",
+     FAILOVER(THREE, TTL1, .failovers = 1), false},
+    {NULL, "failover: three witnesses, extended",
+     FAILOVER(THREE, TTL2, .failovers = 1, .extends = true), true},
+    {NULL, "failover: three witnesses, two",
+     FAILOVER(THREE, TTL1, .failovers = 2), true},
+    {NULL, "failover: three witnesses, two by hand, in one term",
+     FAILOVER(THREE, TTL1, .failovers = 2, .equal_terms = true), true},
+    {NULL, "failover: one witness, two replicas",
+     FAILOVER(ONE, TTL2, .more_replicas = 1, .failovers = 1), true},
+    {NULL, "failover: two, connections stay, guard strict",
+     FAILOVER(ONE, TTL2, .failovers = 2, .connections_stay = true, .strict = true), true},
+    /* ---- a master that fails over, a rule broken ---- */
+    {"R22", "failover: no statement is needed",
+     FAILOVER(ONE, TTL2, .failovers = 1, .no_statement = true), false},
+    {"R22", "failover: no quarantine",
+     FAILOVER(ONE, .ttl = 2, .older = 1, .failovers = 1), false},
+    {"R22", "failover: a statement older than D",
+     FAILOVER(ONE, TTL2, .failovers = 1, .old_statement = true), false},
+    {"R22", "failover: a window without D",
+     FAILOVER(ONE, .ttl = 2, .older = 1, .window = 2, .failovers = 1), false},
+    {"R22", "failover: one witness of three for a vote",
+     FAILOVER(THREE, TTL1, .failovers = 1, .one_witness = true), false},
+    {"R22", "failover: a look by one witness's word",
+     FAILOVER(THREE, TTL1, .failovers = 1, .look_by_one = true), false},
+    {"R22", "failover: a look before the answers were read",
+     FAILOVER(ONE, TTL2, .failovers = 1, .look_unread = true), false},
+    {"R22", "failover: the marker does not name the term",
+     FAILOVER(ONE, TTL2, .failovers = 2, .marker_termless = true), false},
+    {"R22", "failover: statements are compared by server only",
+     FAILOVER(ONE, TTL2, .failovers = 2, .by_server_only = true), false},
+    {"R22", "failover: the marker does not name the replication id",
+     FAILOVER(ONE, TTL2, .failovers = 2, .marker_lifeless = true), false},
+    {"R22", "failover: an extension counts in quarantine",
+     FAILOVER(ONE, TTL2, .failovers = 1, .extends = true, .extends_quarantined = true), false},
+    {"R22", "failover: a demotion does not end connections",
+     FAILOVER(ONE, TTL2, .failovers = 2, .connections_stay = true), false},
+    {"R22", "failover: a witness that forgets counts at once",
+     FAILOVER(THREE, TTL1, .failovers = 1, .forgets = true), false},
+    /* ---- a master that fails over, an assumption broken ---- */
+    {"A1", "failover: one forgets, is up for the window, names M, and learns P again",
+     FAILOVER(THREE, TTL1, .failovers = 1, .forgets_up = true), true},
     /* ---- fencing tokens, as they are ---- */
     {NULL, "fencing: two holds, two restarts, filled in",
      FENCE(OF_THREE, .holds = 2, .restarts = 2, .fill_in = true), false},
