@@ -62,7 +62,7 @@ TEST(ends, r21_released_lock_keeps_others_out)
     ck_assert_int_gt(redlock_validity_ms(lock), 500); /* the first lease lasts so long */
     ck_assert_int_eq(redlock_release(lock), 0);
     ck_assert_uint_ge(masters_with(masters, "name"), 2);
-    ck_assert_uint_eq(client_stats(one).pending_releases, 0);
+    ck_assert(wait_until(client_stats(one).pending_releases == 0, 10000)); /* a late third */
     expect_kept(LEAST_MS);
     ck_assert_uint_eq(client_stats(one).abandoned_releases, 0);
 }

@@ -26,7 +26,7 @@ static void note(void *context, int level, const char *text)
 static void begin(void)
 {
     fakes_start(fakes, NODES);
-    client = client_open(fakes_file(fakes, NODES, "background never\n"));
+    client = client_open(fakes_file(fakes, NODES, "background never\nconnect-timeout 10s\nnode-timeout 10s\n"));
     ck_assert(wait_until(client_ready(client) == NODES, 5000));
     client->log.write = note;
     said[0] = '\0';
@@ -100,6 +100,27 @@ TEST(voided, detached_lock_is_no_loss)
     redlock_lock *lock = NULL;
     ck_assert_int_eq(redlock_attach(client, text, &lock), 0);
     ck_assert_int_eq(redlock_release(lock), 0);
+}
+
+static void *inspect(void *unused)
+{
+    redlock_lock_info info = REDLOCK_LOCK_INFO_INIT(NULL, 0, NULL, 0);
+    ck_assert_int_eq(redlock_inspect(client, "name", NULL, &info), 0);
+    return unused;
+}
+
+/* It has no hold that could be lost. */
+TEST(voided, query_goes_on)
+{
+    struct fake_rule late = {.match = "inspect *", .times = 1, .delay_ms = 500};
+    pthread_t thread;
+    for (unsigned i = 0; i < NODES; i++)
+        fake_rule(fakes[i], &late);
+    ck_assert_int_eq(pthread_create(&thread, NULL, inspect, NULL), 0);
+    ck_assert(wait_until(fake_count(fakes[0], "inspect *") > 0, 5000));
+    may_have_lost(0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_str_eq(said, "");
 }
 
 static struct rl_lease *other;

@@ -51,7 +51,7 @@ void rl_leases_void(redlock *client, unsigned node, int64_t now_ns)
     struct lost lost = {0};
     assert(node < client->nodes.n);
     RL_EACH (struct rl_lease, lease, &client->leases.open, entry) {
-        if (!lease->detached)
+        if (!lease->query && !lease->detached) /* a query has no hold */
             lease->void_due |= rl_bit(node);
     }
     while (recount_marked(&client->leases, &lost, now_ns))
