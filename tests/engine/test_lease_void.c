@@ -26,7 +26,8 @@ static void note(void *context, int level, const char *text)
 static void begin(void)
 {
     fakes_start(fakes, NODES);
-    client = client_open(fakes_file(fakes, NODES, "background never\nconnect-timeout 10s\nnode-timeout 10s\n"));
+    client = client_open(fakes_file(
+        fakes, NODES, "background never\nconnect-timeout 10s\nnode-timeout 10s\n"));
     ck_assert(wait_until(client_ready(client) == NODES, 5000));
     client->log.write = note;
     said[0] = '\0';
