@@ -89,6 +89,14 @@ static bool is_emptied(redlock *client, unsigned node)
            strstr(text, "no marker") != NULL;
 }
 
+static unsigned emptied(redlock *client, unsigned masters_used)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < masters_used; i++)
+        count += is_emptied(client, i);
+    return count;
+}
+
 /* All masters are emptied while one has the lock, and another asks for it at once. What that one
  * gets. */
 static int asked_after_flush(const struct how *how, const char *guard)
@@ -108,10 +116,9 @@ static int asked_after_flush(const struct how *how, const char *guard)
             ck_assert_msg(wait_until(is_emptied(two, i), 5000), "%s", text);
             ck_assert(!master_has(masters, i, "name"));
         }
-        /* The one who has it finds out by its own script. */
+        /* The one who has it finds out by its own script, as soon as a majority has said so. */
         ck_assert_int_ne(redlock_extend(lock, 30000, NULL), 0);
-        for (unsigned i = 0; i < how->masters; i++)
-            ck_assert_msg(wait_until(is_emptied(one, i), 5000), "%s", text);
+        ck_assert(wait_until(emptied(one, how->masters) > how->masters / 2, 5000));
         ck_assert_int_eq(redlock_validity_ms(lock), 0);
         ck_assert(!master_has(masters, 0, "name"));
     }

@@ -6,6 +6,7 @@
 #include "base/prng.h"
 #include "client.h"
 #include "engine/client/client.h"
+#include "engine/client/kick.h"
 #include "masters.h"
 #include "node/node.h"
 
@@ -244,14 +245,26 @@ static long long window_ms(void)
     return seconds * 1000 + micros / 1000 + left - begun;
 }
 
-/* Its next look is in that term. */
-static void look_in(uint64_t term, bool forgot)
+/* Its next look is in that term. False: one is under way. */
+static bool begin_look_in(uint64_t term, bool forgot)
 {
     struct rl_node *real = &client->nodes.all[0];
-    real->term.has = true;
-    real->term.term = term;
-    real->term.forgot = forgot;
-    real->ask_info_ns = 1;
+    pthread_mutex_lock(&client->mutex);
+    bool idle = real->ask_info_ns < INT64_MAX;
+    if (idle) {
+        real->term.has = true;
+        real->term.term = term;
+        real->term.forgot = forgot;
+        real->ask_info_ns = 1;
+        rl_kick(&client->background); /* it may sleep already */
+    }
+    pthread_mutex_unlock(&client->mutex);
+    return idle;
+}
+
+static void look_in(uint64_t term, bool forgot)
+{
+    ck_assert(wait_until(begin_look_in(term, forgot), 5000));
 }
 
 static bool waits_for(const char *words)
@@ -263,7 +276,8 @@ static bool waits_for(const char *words)
 TEST(term_real, each_look_carries_the_term)
 {
     masters = masters_start(1, NULL);
-    client = client_open(masters_guarded_file(masters, "max-ttl 20s\nguard marker\n"));
+    client = client_open(masters_guarded_file(
+        masters, "max-ttl 20s\nguard marker\nbackground always\n"));
     ck_assert(wait_until(client_state(client, 0, NULL) == REDLOCK_NODE_GUARDED, 5000));
     (void)client_can_take(client, "name"); /* a vote is wanted */
     ck_assert(wait_until(
