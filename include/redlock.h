@@ -179,7 +179,8 @@ typedef void redlock_log_fn(void *context, int level, const char *text);
 typedef struct redlock_node {
     size_t size;
     const char
-        *url; /* redis://[user[:password]@]host[:port][/db], rediss://, unix:///path[?db=N] */
+        *url; /* redis://[user[:password]@]host[:port][/db], rediss://, unix:///path[?db=N],
+                 redis+sentinel://[user[:password]@]host[:port],host,host/SERVICE[/db] */
     const char *password_file; /* read again at each reconnect */
     const char *password_env;  /* the name of an environment variable, likewise */
     const char *ca_file; /* rediss: trust these certificates (PEM) instead of the system's */
@@ -188,10 +189,16 @@ typedef struct redlock_node {
     const char *key_file;
     const char *server_name; /* rediss: expect this name instead of the URL's host */
     const char *failover;    /* "yes": a replica may take its place; "no": none ever does */
+    /* redis+sentinel:// and rediss+sentinel:// only. They have no other password. */
+    const char *sentinel_user;
+    const char *sentinel_password_file;
+    const char *sentinel_password_env;
+    const char *sentinel_tls; /* "off": they have none, though the master has */
 } redlock_node;
 #define REDLOCK_NODE_INIT                                                                      \
     {                                                                                          \
-        sizeof(redlock_node), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL             \
+        sizeof(redlock_node), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,      \
+            NULL, NULL, NULL                                                                   \
     }
 
 /* How the client is driven while you make no call. The driver reads replies to releases, renews
@@ -238,10 +245,11 @@ typedef struct redlock_config {
 /* Open a client on the node list `file`, or on a configuration. `file` is a path, or the list
  * in words ("redis://a redis://b max-ttl=10s"), see redlock.conf(5). `error` may be NULL.
  * Neither waits for the network: connections are begun here and awaited by the first call
- * that needs them. A client uses at most 3N + 4 descriptors. Each master takes two connections
+ * that needs them. A client uses at most 3N + S + 4 descriptors. Each master takes two connections
  * (the second only while the first does not answer), and one more from the first wait for a
- * lock on. The client has two of its own, and two from the first redlock_fd() on. A connection
- * that is being made to a silent address takes up to three more, so 9N + 4 in all.
+ * lock on. Each of S Sentinels takes one, however many lines name it. The client has two of its
+ * own, and two from the first redlock_fd() on. A connection that is being made to a silent address
+ * takes up to three more, so 9N + 4S + 4 in all.
  * ECONFIG, EINVAL, ENOMEM, ESYSTEM, ERANDOM. */
 REDLOCK_API int redlock_open(const char *file, redlock_error *error, redlock **ret_client)
     REDLOCK_NOEXCEPT;

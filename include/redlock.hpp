@@ -184,6 +184,7 @@ struct redlock {
         std::string password_file, password_env;
         std::string ca_file, ca_dir, cert_file, key_file, server_name;
         std::string failover;
+        std::string sentinel_user, sentinel_password_file, sentinel_password_env, sentinel_tls;
     };
 
     /* As redlock_config. */
@@ -697,6 +698,10 @@ inline redlock::result<redlock::client> redlock::client::open(const config &how)
         one.key_file = text(from.key_file);
         one.server_name = text(from.server_name);
         one.failover = text(from.failover);
+        one.sentinel_user = text(from.sentinel_user);
+        one.sentinel_password_file = text(from.sentinel_password_file);
+        one.sentinel_password_env = text(from.sentinel_password_env);
+        one.sentinel_tls = text(from.sentinel_tls);
         nodes.push_back(one);
     }
     redlock_config plain{};

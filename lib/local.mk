@@ -3,6 +3,7 @@
 #   api       include/redlock.h, one file a call or a family of calls
 #   engine    the client, from below to above in rooms: masters (who can vote), wait (queues),
 #             client (its structs), loop (with its calls), lease (with its renewal)
+#   endpoint  lines whose servers Sentinels name: the Sentinels
 #   node      one master: its state, what is said first, replies; its subscriber
 #   net       one connection: sockets, TLS, names, requests and replies as bytes
 #   kinds     the kinds of lock, each with its scripts beside it
@@ -39,7 +40,7 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/certify.c %D%/core/cer
 	%D%/core/statement.c %D%/core/statement.h \
 	%D%/core/witness.c %D%/core/witness.h %D%/core/witness_told.c \
 	%D%/core/waking.c %D%/core/waking.h %D%/core/waking_refusals.c
-lib_config = %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
+lib_config = %D%/config/sentinels.c %D%/config/sentinels.h %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \
 	%D%/config/config_abi.h %D%/config/config_file.c %D%/config/config_load.c \
 	%D%/config/config_load.h %D%/config/config_words.c %D%/config/host.c %D%/config/host.h \
 	%D%/config/list_mark.c %D%/config/list_mark.h %D%/config/list_parts.c \
@@ -62,7 +63,7 @@ lib_net = %D%/net/fence_certificate.c %D%/net/fence_certificate.h %D%/net/connec
 	%D%/net/resp_writer.c %D%/net/session.c %D%/net/session.h %D%/net/tls.c %D%/net/tls.h %D%/net/tls_bio.c \
 	%D%/net/tls_context.c %D%/net/tls_files.c %D%/net/tls_internal.h %D%/net/tls_left.c %D%/net/tls_library.c \
 	%D%/net/usual_reply.c %D%/net/usual_reply.h
-lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node_clock.c %D%/node/node_marker.c %D%/node/node_marker.h %D%/node/node_addresses.c %D%/node/node_addresses.h %D%/node/node_met.c %D%/node/node_met.h %D%/node/node_presence.c %D%/node/node.h \
+lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/node/native_reply.h %D%/node/node.c %D%/node/node_clock.c %D%/node/node_marker.c %D%/node/node_marker.h %D%/node/node_addresses.c %D%/node/node_addresses.h %D%/node/node_hear.c %D%/node/node_named.c %D%/node/node_named.h %D%/node/node_met.c %D%/node/node_met.h %D%/node/node_presence.c %D%/node/node.h \
 	%D%/node/node_fence.c %D%/node/node_fence.h \
 	%D%/node/node_fitness.c %D%/node/node_handshake.c %D%/node/node_lists.c \
 	%D%/node/node_lists.h %D%/node/node_replies.c \
@@ -70,6 +71,8 @@ lib_node = %D%/node/channel.c %D%/node/channel.h %D%/node/native_reply.c %D%/nod
 	%D%/node/script_reply.c %D%/node/script_reply.h %D%/node/subscriber.c \
 	%D%/node/subscriber.h %D%/node/subscriber_channels.c %D%/node/subscriber_parts.h \
 	%D%/node/subscriber_replies.c %D%/node/subscriber_state.c %D%/node/target.c %D%/node/target.h
+lib_endpoint = %D%/endpoint/endpoints.c %D%/endpoint/endpoints.h %D%/endpoint/sentinel.c \
+	%D%/endpoint/sentinel.h %D%/endpoint/sentinel_talk.c
 lib_engine_masters = %D%/engine/masters/certify.c %D%/engine/masters/certify.h \
 	%D%/engine/masters/duplicates.c %D%/engine/masters/duplicates.h \
 	%D%/engine/masters/lists_told.c %D%/engine/masters/lists_told.h %D%/engine/masters/nodes.c \
@@ -155,7 +158,7 @@ lua_parts = %D%/kinds/marker/marker_read.lua %D%/kinds/marker/marker_set.lua %D%
 	%D%/kinds/shared/describe_key.lua
 
 libredlock_core_la_SOURCES = $(lib_base) $(lib_core) $(lib_config) $(lib_kinds) $(lib_net) \
-	$(lib_node) $(lib_engine) $(lib_api)
+	$(lib_node) $(lib_endpoint) $(lib_engine) $(lib_api)
 nodist_libredlock_core_la_SOURCES = %D%/kinds/scripts.h
 libredlock_core_la_CPPFLAGS = $(LIB_CPPFLAGS)
 # It names no libraries, because one of the programs is linked without OpenSSL.

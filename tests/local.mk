@@ -161,15 +161,15 @@ check_tests = %D%/core/test_refusal \
 	%D%/base/test_text_escape %D%/base/test_timer_heap %D%/config/test_config \
 	%D%/config/test_config_alloc %D%/config/test_config_bad %D%/config/test_config_code \
 	%D%/config/test_config_load %D%/config/test_config_secrets %D%/config/test_config_take \
-	%D%/config/test_config_warn %D%/config/test_config_words %D%/config/test_host %D%/config/test_list_mark %D%/config/test_password \
+	%D%/config/test_config_warn %D%/config/test_config_words %D%/config/test_host %D%/config/test_list_mark %D%/config/test_sentinel_lines %D%/config/test_password \
 	%D%/config/test_password_memory %D%/config/test_url %D%/core/test_backoff %D%/core/test_certify %D%/core/test_clock_watch \
 	%D%/core/test_driven %D%/core/test_fence %D%/core/test_gather %D%/core/test_hold %D%/core/test_hold_end %D%/core/test_hold_every \
 	%D%/core/test_hold_extend %D%/core/test_hold_ordered %D%/core/test_hold_random \
 	%D%/core/test_hold_back %D%/core/test_hold_keep %D%/core/test_hold_settle %D%/core/test_hold_void %D%/core/test_identity %D%/core/test_marker %D%/core/test_quorum \
 	%D%/core/test_quorum_value %D%/core/test_reconnect %D%/core/test_server_info %D%/core/test_trust \
 	%D%/core/test_validity %D%/core/test_waking \
-	%D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_kick %D%/engine/test_parking %D%/engine/test_target \
-	%D%/engine/test_lease_void \
+	%D%/endpoint/test_endpoint %D%/engine/test_background %D%/engine/test_callbacks %D%/engine/test_kick \
+	%D%/engine/test_lease_void %D%/engine/test_parking %D%/engine/test_target \
 	%D%/engine/test_voters %D%/engine/test_sends %D%/engine/test_subscribers %D%/engine/test_threads \
 	%D%/engine/test_wait_queue %D%/faults/test_absence %D%/faults/test_clock_back \
 	%D%/faults/test_faults %D%/faults/test_hostile %D%/faults/test_lists_told %D%/faults/test_loss \

@@ -32,6 +32,7 @@ void rl_client_destroy(redlock *client, bool in_child)
     assert(in_child || (!client->loop.leader && !client->background.running));
     assert(in_child || !client->calls.all.first);
     rl_cork_done(&client->cork);
+    rl_endpoints_done(&client->endpoints, in_child);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_done(&client->nodes.all[i], in_child);
     rl_subs_done(&client->subs, in_child);

@@ -98,7 +98,7 @@ static void extend_on_vote(struct rl_call *call, struct rl_node *node, enum rl_v
     assert(!call->done && call->lease);
     if (!extend_of(call)->asked)
         rl_call_due(call, 0); /* one awaited reply less */
-    else if (vote_reply->vote == RL_VOTE_FAILED && rl_node_was_cut(node))
+    else if (vote_reply->vote == RL_VOTE_FAILED && (rl_node_was_cut(node) || vote_reply->stale))
         extend_of(call)->broke = true;
     if (verb == RL_EXTEND)
         rl_report_vote(call, node->index, votes[vote_reply->vote], vote_reply);

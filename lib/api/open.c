@@ -171,8 +171,7 @@ static void settle(redlock *client)
 
 static int open_nodes(redlock *client, const char *file, redlock_error *error)
 {
-    assert(client->config.node_count >= 1 && client->config.node_count <= REDLOCK_NODES_MAX);
-    assert(client->loop.epoll_fd >= 0 && client->node_settings.events);
+    assert(client->config.node_count >= 1 && client->loop.epoll_fd >= 0);
     char why[256] = "";
     client->nodes.all = calloc(client->config.node_count, sizeof(*client->nodes.all));
     if (!client->nodes.all)
@@ -190,10 +189,11 @@ static int open_nodes(redlock *client, const char *file, redlock_error *error)
         client->voters.node[client->nodes.n] = &client->nodes.all[client->nodes.n];
         client->voters.n = ++client->nodes.n;
     }
-    return 0;
+    int result = rl_endpoints_init(&client->endpoints, client->nodes.all, client->nodes.n,
+                                   client->loop.epoll_fd, client->loop.wake_fd, why, sizeof(why));
+    return result ? fail(error, result, "%s", why[0] ? why : "out of memory") : 0;
 }
 
-/* Everything that can fail. On failure rl_client_destroy() frees what has been made. */
 /* Whoever chooses names must not be able to choose such that collide in the tables of names. A
  * server that reads what this client sends could find the seed, for nonces come from it. So the
  * key is drawn by itself. */
@@ -208,6 +208,7 @@ static bool key_tables(redlock *client)
     return true;
 }
 
+/* Everything that can fail. On failure rl_client_destroy() frees what has been made. */
 static int build(redlock *client, const redlock_config *config, redlock_error *error)
 {
     uint64_t seed;

@@ -8,7 +8,7 @@
 
 #include <redlock.h>
 
-#define RL_PROBLEM_TEXT_MAX 320
+#define RL_PROBLEM_TEXT_MAX 448
 
 struct rl_problem {
     size_t offset; /* into the text that was parsed */

@@ -44,6 +44,9 @@
 #define RL_USER_MAX 128       /* bytes in a user name */
 #define RL_CLIENT_NAME_MAX 63 /* bytes in client-name */
 #define RL_URL_MAX 1024       /* bytes in a node's URL */
+#define RL_SENTINELS_MIN 3    /* that a line names: one may be away */
+#define RL_SENTINELS_MAX 6
+#define RL_SERVICE_MAX 127    /* bytes in what they call a master */
 
 #define RL_ADDRESSES_MAX 8 /* addresses of one name that are tried */
 
@@ -51,6 +54,7 @@
 #define RL_REPLY_INFO_MAX (1024 * 1024)
 #define RL_REPLY_MAX 65536      /* and in any other reply of a master */
 #define RL_REPLY_ELEMENTS_MAX 8 /* elements in one reply */
+#define RL_REPLY_TEXTS_MAX 256  /* in one of a Sentinel, which are all texts */
 #define RL_REPLY_TEXT_MAX (REDLOCK_NAME_MAX + 512) /* bytes kept of its strings: a channel */
 #define RL_READ_CHUNK 16384     /* bytes a read */
 #define RL_READ_BUDGET 65536    /* bytes read from one link a turn */

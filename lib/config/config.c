@@ -7,6 +7,7 @@
 #include "config/host.h"
 #include "config/config.h"
 #include "config/node_options.h"
+#include "config/sentinels.h"
 #include "core/validity.h"
 #include "config/settings.h"
 #include "config/url.h"
@@ -38,6 +39,13 @@ void rl_node_config_free(struct rl_node_config *node)
     free(node->key_file);
     free(node->server_name);
     free(node->failover);
+    free(node->service);
+    for (unsigned i = 0; i < node->sentinel_count; i++)
+        free(node->sentinel[i].host);
+    free(node->sentinel_user);
+    free(node->sentinel_password_file);
+    free(node->sentinel_password_env);
+    free(node->sentinel_tls);
     *node = (struct rl_node_config){.label = NULL};
 }
 
@@ -139,6 +147,8 @@ int rl_config_override(struct rl_config *config, const redlock_config *from,
  * here: that is seen when both are connected.) */
 static bool same_node(const struct rl_node_config *a, const struct rl_node_config *b)
 {
+    if (a->service || b->service)
+        return rl_sentinels_name_one(a, b);
     if (a->transport == RL_UNIX || b->transport == RL_UNIX)
         return a->transport == b->transport && strcmp(a->path, b->path) == 0;
     return a->port == b->port && rl_host_equal(a->host, b->host);
@@ -259,13 +269,23 @@ static int check_failover(struct rl_config *config, redlock_error *error)
         config->guard = RL_GUARD_MARKER;
     if (!rl_guard_marks(config->guard))
         return rl_setting_error(config, RL_SETTING_GUARD, error,
-                                "with failover=yes a replica may take a master's place, and "
-                                "this guard does not see it; write guard marker or guard "
-                                "strict");
+                                "with failover=yes or Sentinels a replica may take a master's "
+                                "place, and this guard does not see it; write guard marker or "
+                                "guard strict");
     if (config->fencing == REDLOCK_FENCING_STRICT)
         return rl_setting_error(config, RL_SETTING_FENCING, error,
-                                "with failover=yes a replica that takes a master's place "
-                                "vouches for tokens that it lacks; write fencing clock");
+                                "with failover=yes or Sentinels a replica that takes a "
+                                "master's place vouches for tokens that it lacks; write "
+                                "fencing clock");
+    if (!rl_config_has_sentinels(config))
+        return 0;
+    /* The window of a failover is as long as the list says. */
+    if (!was_given(config, RL_SETTING_CONFIG_AGREEMENT))
+        config->config_agreement = REDLOCK_AGREEMENT_REFUSE;
+    if (config->config_agreement != REDLOCK_AGREEMENT_REFUSE)
+        return rl_setting_error(config, RL_SETTING_CONFIG_AGREEMENT, error,
+                                "with Sentinels a client whose max-ttl is another takes locks "
+                                "that are held; write config-agreement refuse");
     return 0;
 }
 

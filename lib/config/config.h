@@ -14,11 +14,16 @@
 
 enum rl_transport { RL_TCP, RL_TLS, RL_UNIX };
 
+struct rl_sentinel_at {
+    char *host;
+    int port;
+};
+
 /* One master, with every string owned by the config. Empty strings are never stored: NULL. */
 struct rl_node_config {
     enum rl_transport transport;
     char *label; /* the URL without secrets, normalised: what people are shown */
-    char *host;  /* TCP, TLS: a name or an address, without brackets */
+    char *host;  /* TCP, TLS: a name or an address, without brackets; NULL: Sentinels name it */
     int port;
     char *path; /* UNIX */
     int db;
@@ -28,6 +33,11 @@ struct rl_node_config {
     char *password_env;
     char *ca_file, *ca_dir, *cert_file, *key_file, *server_name; /* TLS */
     char *failover; /* "yes", "no"; NULL: nothing is said about replicas */
+    char *service;  /* what its Sentinels call it; NULL: it has none */
+    struct rl_sentinel_at sentinel[RL_SENTINELS_MAX];
+    unsigned sentinel_count;
+    char *sentinel_user, *sentinel_password_file, *sentinel_password_env;
+    char *sentinel_tls; /* "off": they have none though the master has */
     int line;   /* in the node list file; 0: built in code */
     int column; /* of the URL */
 };

@@ -32,7 +32,9 @@ uint32_t rl_node_mark(const struct rl_node_config *node)
 {
     char address[RL_HOST_MAX + RL_UNIX_PATH_MAX + 32];
     int len =
-        node->transport == RL_UNIX
+        node->service ? snprintf(address, sizeof(address), "sentinel 1 %s/%d", node->service,
+                                 node->db)
+        : node->transport == RL_UNIX
             ? snprintf(address, sizeof(address), "%s?%d", node->path, node->db)
             : snprintf(address, sizeof(address), "%s:%d/%d", node->host, node->port, node->db);
     assert(len > 0 && (size_t)len < sizeof(address));

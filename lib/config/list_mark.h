@@ -34,7 +34,8 @@ struct rl_list_mark {
 /* "on", "marker", ...: as in a node list. */
 const char *rl_guard_word(int guard);
 
-/* A hash of a master's address and database, without user and TLS. */
+/* A hash of a master's address and database, without user and TLS; of what Sentinels name, of
+ * the service and the format of its term, whichever Sentinels the line names. */
 uint32_t rl_node_mark(const struct rl_node_config *node);
 
 void rl_list_mark_of(const struct rl_config *config, struct rl_list_mark *ret_mark);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum value_type { PATH, VARIABLE, HOST, YES_OR_NO };
+enum value_type { PATH, VARIABLE, HOST, YES_OR_NO, USER, OFF };
 
 struct row {
     const char *name;
@@ -21,14 +21,18 @@ struct row {
     size_t offset; /* in struct rl_node_config */
     size_t given;  /* in redlock_node */
     enum value_type type;
-    bool tls; /* for rediss:// only */
+    bool tls;      /* for rediss:// only */
+    bool sentinel; /* for lines that name Sentinels */
 };
 
-#define ROW(text, field, value_type, tls_only)                                                 \
+#define ROW(text, field, value_type, tls_only, ...)                                            \
     {                                                                                          \
         .name = text, .member = #field, .offset = offsetof(struct rl_node_config, field),      \
-        .given = offsetof(redlock_node, field), .type = (value_type), .tls = (tls_only)        \
+        .given = offsetof(redlock_node, field), .type = (value_type), .tls = (tls_only),       \
+        __VA_ARGS__                                                                            \
     }
+#define SENTINEL_ROW(text, field, value_type, tls_only)                                        \
+    ROW(text, field, value_type, tls_only, .sentinel = true)
 
 static const struct row table[RL_OPTION_COUNT] = {
     [RL_OPTION_PASSWORD_FILE] = ROW("password-file", password_file, PATH, false),
@@ -39,6 +43,12 @@ static const struct row table[RL_OPTION_COUNT] = {
     [RL_OPTION_KEY_FILE] = ROW("key-file", key_file, PATH, true),
     [RL_OPTION_SERVER_NAME] = ROW("server-name", server_name, HOST, true),
     [RL_OPTION_FAILOVER] = ROW("failover", failover, YES_OR_NO, false),
+    [RL_OPTION_SENTINEL_USER] = SENTINEL_ROW("sentinel-user", sentinel_user, USER, false),
+    [RL_OPTION_SENTINEL_PASSWORD_FILE] =
+        SENTINEL_ROW("sentinel-password-file", sentinel_password_file, PATH, false),
+    [RL_OPTION_SENTINEL_PASSWORD_ENV] =
+        SENTINEL_ROW("sentinel-password-env", sentinel_password_env, VARIABLE, false),
+    [RL_OPTION_SENTINEL_TLS] = SENTINEL_ROW("sentinel-tls", sentinel_tls, OFF, true),
 };
 
 static char **field(struct rl_node_config *node, enum rl_node_option option)
@@ -144,6 +154,22 @@ static int set_yes_or_no(const char *text, size_t len, char **ret_word,
     return copy(text, len, ret_word, problem);
 }
 
+static int set_user(const char *text, size_t len, char **ret_user, struct rl_problem *problem)
+{
+    if (len > RL_USER_MAX)
+        return rl_problem_set(problem, RL_USER_MAX, "a user name has at most %d bytes",
+                              RL_USER_MAX);
+    return copy(text, len, ret_user, problem);
+}
+
+static int set_off(const char *text, size_t len, char **ret_word, struct rl_problem *problem)
+{
+    if (len != 3 || memcmp(text, "off", 3) != 0)
+        return rl_problem_set(problem, 0,
+                              "write off where the Sentinels have no TLS; else leave it out");
+    return copy(text, len, ret_word, problem);
+}
+
 int rl_node_option_set(struct rl_node_config *node, enum rl_node_option option,
                        const char *text, size_t len, struct rl_problem *problem)
 {
@@ -159,6 +185,10 @@ int rl_node_option_set(struct rl_node_config *node, enum rl_node_option option,
         return set_variable(text, len, value, problem);
     case YES_OR_NO:
         return set_yes_or_no(text, len, value, problem);
+    case USER:
+        return set_user(text, len, value, problem);
+    case OFF:
+        return set_off(text, len, value, problem);
     case HOST:
         break;
     }
@@ -167,7 +197,7 @@ int rl_node_option_set(struct rl_node_config *node, enum rl_node_option option,
 
 bool rl_node_fails_over(const struct rl_node_config *node)
 {
-    return node->failover && strcmp(node->failover, "yes") == 0;
+    return node->service || (node->failover && strcmp(node->failover, "yes") == 0);
 }
 
 /* ---- a node as a whole ---------------------------------------------------------------- */
@@ -185,6 +215,35 @@ static int check_password(const struct rl_node_config *node, enum rl_node_option
         return rl_problem_set(
             problem, 0,
             "password-file and password-env both give a password; keep one of them");
+    return 0;
+}
+
+/* Sentinels have a password and a user of their own. */
+static int check_sentinels(const struct rl_node_config *node, enum rl_node_option *ret_option,
+                           struct rl_problem *problem)
+{
+    for (int i = 0; i < RL_OPTION_COUNT && !node->service; i++) {
+        *ret_option = (enum rl_node_option)i;
+        if (table[i].sentinel && rl_node_option_get(node, *ret_option))
+            return rl_problem_set(problem, 0,
+                                  "%s is for Sentinels, and this line names none; write "
+                                  "redis+sentinel://host1,host2,host3/SERVICE, or leave it out",
+                                  table[i].name);
+    }
+    *ret_option = RL_OPTION_FAILOVER;
+    if (node->service && node->failover)
+        return rl_problem_set(problem, 0, "what Sentinels name always fails over; leave "
+                                          "failover out");
+    *ret_option = RL_OPTION_SENTINEL_PASSWORD_ENV;
+    if (node->sentinel_password_file && node->sentinel_password_env)
+        return rl_problem_set(problem, 0,
+                              "sentinel-password-file and sentinel-password-env both give a "
+                              "password; keep one of them");
+    *ret_option = RL_OPTION_SENTINEL_USER;
+    if (node->sentinel_user && !node->sentinel_password_file && !node->sentinel_password_env)
+        return rl_problem_set(problem, 0,
+                              "sentinel-user without a password; give sentinel-password-file "
+                              "or sentinel-password-env as well");
     return 0;
 }
 
@@ -211,5 +270,6 @@ int rl_node_check(const struct rl_node_config *node, enum rl_node_option *ret_op
             problem, 0,
             "key-file without cert-file; give the certificate of the private key as well");
     }
-    return check_password(node, ret_option, problem);
+    int code = check_sentinels(node, ret_option, problem);
+    return code < 0 ? code : check_password(node, ret_option, problem);
 }

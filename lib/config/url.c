@@ -1,6 +1,7 @@
 /* url.c - see url.h. Core. */
 #include "config_auto.h"
 
+#include "base/client_name.h"
 #include "base/text.h"
 #include "config/host.h"
 #include "config/url.h"
@@ -17,6 +18,7 @@ struct url {
     size_t len;
     struct rl_node_config *node;
     struct rl_problem *problem;
+    bool sentinels; /* its hosts are those of Sentinels */
 };
 
 static const char url_forms[] =
@@ -71,12 +73,18 @@ static int parse_scheme(struct url *url)
     static const struct {
         const char *name;
         enum rl_transport transport;
-    } schemes[] = {{"redis://", RL_TCP}, {"rediss://", RL_TLS}, {"unix://", RL_UNIX}};
+        bool sentinels;
+    } schemes[] = {{"redis://", RL_TCP, false},
+                   {"rediss://", RL_TLS, false},
+                   {"unix://", RL_UNIX, false},
+                   {"redis+sentinel://", RL_TCP, true},
+                   {"rediss+sentinel://", RL_TLS, true}};
 
     for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
         size_t len = strlen(schemes[i].name);
         if (url->len >= len && same_letters(url->text, schemes[i].name, len)) {
             url->node->transport = schemes[i].transport;
+            url->sentinels = schemes[i].sentinels;
             url->at = len;
             return 0;
         }
@@ -121,7 +129,7 @@ static int parse_number(const struct url *url, size_t start, size_t end, int max
 
 static int parse_port(struct url *url, size_t colon, size_t end)
 {
-    url->node->port = RL_DEFAULT_PORT;
+    url->node->port = url->sentinels ? RL_SENTINEL_PORT : RL_DEFAULT_PORT;
     if (colon == end)
         return 0;
     url->node->port = parse_number(url, colon + 1, end, 65535);
@@ -175,6 +183,55 @@ static int parse_host(struct url *url, size_t end)
     return code;
 }
 
+static const char sentinel_forms[] =
+    "name 3 to 6 Sentinels and their service, as in redis+sentinel://host1,host2,host3/SERVICE";
+
+/* The Sentinels' hosts, up to `end`: a majority of fewer than 3 outlives none of them. */
+static int parse_sentinels(struct url *url, size_t end)
+{
+    struct rl_node_config *node = url->node;
+    for (size_t at = url->at;; at = url->at + 1) {
+        url->at = at;
+        size_t comma = find_first(url, at, end, ",");
+        if (node->sentinel_count == RL_SENTINELS_MAX)
+            return fail(url, at, sentinel_forms);
+        int code = parse_host(url, comma);
+        if (code < 0)
+            return code;
+        struct rl_sentinel_at *sentinel = &node->sentinel[node->sentinel_count++];
+        *sentinel = (struct rl_sentinel_at){.host = node->host, .port = node->port};
+        node->host = NULL;
+        node->port = 0;
+        for (const struct rl_sentinel_at *other = node->sentinel; other < sentinel; other++) {
+            if (other->port == sentinel->port && rl_host_equal(other->host, sentinel->host))
+                return fail(url, at, "this Sentinel stands in front already; name each once");
+        }
+        url->at = comma;
+        if (comma == end)
+            break;
+    }
+    return node->sentinel_count < RL_SENTINELS_MIN ? fail(url, end, sentinel_forms) : 0;
+}
+
+/* /SERVICE, at `start`: bytes that Sentinel takes for one. */
+static int parse_service(struct url *url, size_t start, size_t end)
+{
+    static const struct rl_url_field field = {"service's name", RL_SERVICE_MAX};
+
+    int code = start < end ? rl_url_decode(url->text, start + 1, end, &field,
+                                           &url->node->service, url->problem)
+                           : 0;
+    if (code < 0)
+        return code;
+    if (!url->node->service)
+        return fail(url, start, sentinel_forms);
+    for (const char *at = url->node->service; *at; at++) {
+        if (!rl_host_byte(*at))
+            return fail(url, start + 1, "a service's name has letters, digits and . - _ only");
+    }
+    return 0;
+}
+
 static int parse_db(struct url *url, size_t start, size_t end)
 {
     url->node->db = parse_number(url, start, end, 999999999);
@@ -196,7 +253,12 @@ static int parse_network(struct url *url)
                     "a user name or password");
     int code = parse_user(url, end);
     if (code == 0)
-        code = parse_host(url, end);
+        code = url->sentinels ? parse_sentinels(url, end) : parse_host(url, end);
+    if (code == 0 && url->sentinels) {
+        size_t service = end;
+        end = find_first(url, end == url->len ? end : end + 1, url->len, "/?");
+        code = parse_service(url, service, end);
+    }
     if (code < 0 || end == url->len)
         return code;
     size_t query = find_first(url, end, url->len, "?");
@@ -248,6 +310,6 @@ int rl_url_parse(const char *text, size_t len, struct rl_node_config *node,
         code = node->transport == RL_UNIX ? parse_unix(&url) : parse_network(&url);
     if (code == 0)
         code = rl_url_label(node, problem);
-    assert(code < 0 || node->label);
+    assert(code < 0 || (node->label && !node->host == (node->service || node->path)));
     return code;
 }

@@ -2,6 +2,7 @@
  *
  *   redis://[user[:password]@]host[:port][/db]      rediss:// for TLS
  *   unix://[user[:password]@]/path[?db=N]
+ *   redis+sentinel://[user[:password]@]host[:port],host[:port],.../SERVICE[/db]
  *
  * In user, password and path a byte with a meaning in URLs is written %XX.
  */
@@ -12,6 +13,7 @@
 #include "base/diagnostic.h"
 
 #define RL_DEFAULT_PORT 6379
+#define RL_SENTINEL_PORT 26379
 
 /* Fill in transport, host, port, path, db, user, password and label, which must be 0 and NULL
  * before. No message may quote the URL: if its parts are in disorder, any of them may be the

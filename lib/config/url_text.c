@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A label: a scheme, a user and a path (or host) of which each byte may need three. */
-#define LABEL_MAX (9 + 3 * RL_USER_MAX + 1 + 3 * RL_HOST_MAX + 32)
+/* A label: of a URL each byte may need three, and each of its hosts may get a port. */
+#define LABEL_MAX (3 * RL_URL_MAX + RL_SENTINELS_MAX * 8 + 32)
 
 /* The byte at text[*at], with *at moved behind it; -1: a '%' without two hex digits. */
 static int next_byte(const char *text, size_t *at, size_t end)
@@ -105,25 +105,43 @@ static size_t append(char *label, size_t len, const char *text)
     return len + text_len;
 }
 
+static size_t append_address(char *label, size_t len, const char *host, int port)
+{
+    bool brackets = strchr(host, ':') != NULL;
+    len = append(label, len, brackets ? "[" : "");
+    len = append_encoded(label, len, host, ":");
+    len = append(label, len, brackets ? "]" : "");
+    return len + (size_t)snprintf(label + len, LABEL_MAX - len, ":%d", port);
+}
+
+static size_t append_sentinels(char *label, size_t len, const struct rl_node_config *node)
+{
+    for (unsigned i = 0; i < node->sentinel_count; i++) {
+        len = append(label, len, i > 0 ? "," : "");
+        len = append_address(label, len, node->sentinel[i].host, node->sentinel[i].port);
+    }
+    len = append(label, len, "/");
+    return append(label, len, node->service);
+}
+
 int rl_url_label(struct rl_node_config *node, struct rl_problem *problem)
 {
     static const char *const schemes[] = {
-        [RL_TCP] = "redis://", [RL_TLS] = "rediss://", [RL_UNIX] = "unix://"};
+        [RL_TCP] = "redis", [RL_TLS] = "rediss", [RL_UNIX] = "unix"};
 
     char label[LABEL_MAX];
     size_t len = append(label, 0, schemes[node->transport]);
+    len = append(label, len, node->service ? "+sentinel://" : "://");
     if (node->user) {
         len = append_encoded(label, len, node->user, "");
         len = append(label, len, "@");
     }
     if (node->transport == RL_UNIX) {
         len = append_encoded(label, len, node->path, "/:@");
+    } else if (node->service) {
+        len = append_sentinels(label, len, node);
     } else {
-        bool brackets = strchr(node->host, ':') != NULL;
-        len = append(label, len, brackets ? "[" : "");
-        len = append_encoded(label, len, node->host, ":");
-        len = append(label, len, brackets ? "]" : "");
-        len += (size_t)snprintf(label + len, LABEL_MAX - len, ":%d", node->port);
+        len = append_address(label, len, node->host, node->port);
     }
     if (node->db != 0)
         len += (size_t)snprintf(label + len, LABEL_MAX - len, "%s%d",

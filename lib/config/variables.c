@@ -64,7 +64,7 @@ enum place { IN_TEXT, IN_USER, IN_ADDRESS, IN_PATH };
 static bool is_plain(char byte, enum place place)
 {
     return place == IN_TEXT || is_letter(byte) || is_digit(byte) || strchr("-.~", byte) ||
-           (place == IN_ADDRESS && strchr(":[]", byte)) || (place == IN_PATH && byte == '/');
+           (place == IN_ADDRESS && strchr(":[],", byte)) || (place == IN_PATH && byte == '/');
 }
 
 static void put(struct out *out, const char *bytes, size_t len)

@@ -32,7 +32,7 @@
 #define OVERLOADED "is its process stopped, paused or overloaded?"
 #define OWN_CERTIFICATE                                                                        \
     "show it a certificate that its ca-cert-file knows: cert-file and key-file"
-#define SENTINELS "start them, and let this machine reach them"
+#define SENTINELS "start them, let this machine reach them, and see what the log says of each"
 #define ONE_ADDRESS                                                                            \
     "name this master by one address, or let each address of its name lead to it"
 #define ANOTHERS                                                                               \
@@ -100,7 +100,8 @@ static const struct rl_refusal rows[] = {
                                           "both another database; delete it when nobody uses it"),
     LASTS("a name that leads to several", "give each Sentinel a name of its own, as a pod's"),
     LASTS("named twice", "name different Sentinels"),
-    LASTS("SENTINEL MYID", "allow the Sentinels' user SENTINEL MYID, which Redis has since 6.2"),
+    LASTS("SENTINEL MYID", "allow the Sentinels' user SENTINEL MYID, which Redis has since 6.2, and "
+                           "give the line the password that they want"),
     PASSES("Sentinels don't answer", SENTINELS),
     PASSES("Sentinels doesn't answer", SENTINELS),
     PASSES("a later failover than", "do its Sentinels reach each other?"),

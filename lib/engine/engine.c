@@ -190,6 +190,7 @@ static void absent(redlock *client, int64_t absent_ns)
     assert(absent_ns > 0);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_absent(&client->nodes.all[i], absent_ns);
+    rl_endpoints_absent(&client->endpoints, absent_ns);
     rl_subs_absent(&client->subs, absent_ns);
     client->loop.absent_ns += absent_ns;
     client->loop.suspended_ns = rl_clock_suspended_ns();
@@ -238,10 +239,17 @@ void rl_engine_see_to_clock(redlock *client, int64_t now_ns)
     rl_renewals_clock_went_back(&client->leases, &client->loop.timers, now_ns);
 }
 
+/* Does anybody want votes now, or soon? Then Sentinels are asked. */
+static bool wants_votes(const redlock *client)
+{
+    return client->calls.all.first || client->leases.open.first;
+}
+
 static void tick(redlock *client, int64_t now_ns)
 {
     assert(now_ns > 0); /* 0 is "never" in many places */
     rl_engine_see_to_clock(client, now_ns);
+    rl_endpoints_tick(&client->endpoints, wants_votes(client), now_ns);
     for (unsigned i = 0; i < client->nodes.n; i++)
         rl_node_tick(&client->nodes.all[i], now_ns);
     if (now_ns >= client->duplicates.again_ns)
@@ -274,6 +282,7 @@ static int64_t due_ns(redlock *client)
     due = rl_earlier_ns(due, rl_fill_in_due_ns(&client->voters.fill_in));
     due = rl_earlier_ns(due, client->certifying.now.again_ns);
     due = rl_earlier_ns(due, rl_tallies_due_ns(&client->tallies));
+    due = rl_earlier_ns(due, rl_endpoints_due_ns(&client->endpoints, wants_votes(client)));
     for (unsigned i = 0; i < client->nodes.n; i++)
         due = rl_earlier_ns(due, rl_node_due_ns(&client->nodes.all[i]));
     return due;

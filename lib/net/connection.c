@@ -193,7 +193,8 @@ static int next_reply(struct rl_connection *connection, const struct rl_reply **
 {
     const struct rl_inflight *oldest = rl_connection_oldest(connection);
     bool info = oldest && oldest->type == RL_REQUEST_INFO;
-    rl_reader_allow(connection->reader, info ? connection->info_max : RL_REPLY_MAX);
+    bool texts = oldest && oldest->type == RL_REQUEST_MASTER;
+    rl_reader_allow(connection->reader, info ? connection->info_max : RL_REPLY_MAX, texts);
     return rl_reader_next(connection->reader, ret_reply);
 }
 

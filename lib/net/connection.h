@@ -31,7 +31,10 @@ enum rl_request_type {
     RL_REQUEST_TEACH,
     RL_REQUEST_RECALL,
     RL_REQUEST_SUBSCRIBE,
-    RL_REQUEST_UNSUBSCRIBE
+    RL_REQUEST_UNSUBSCRIBE,
+    RL_REQUEST_MYID, /* sent to Sentinels only (endpoint/sentinel.h) */
+    RL_REQUEST_MASTER,
+    RL_REQUEST_ADDRESS
 };
 
 /* The native pair has two replies. This is what the first one, SET's, was. */
@@ -48,6 +51,7 @@ struct rl_inflight {
         struct rl_lease *lease; /* RL_REQUEST_VERB */
         struct rl_channel
             *channel; /* RL_REQUEST_(UN)SUBSCRIBE; NULL: the client's own channel */
+        unsigned line; /* RL_REQUEST_MASTER, RL_REQUEST_ADDRESS: whose server is asked for */
     };
     union {
         char nonce[RL_NONCE_LEN]; /* a script: what the reply must begin with; JOIN, LISTS,

@@ -34,9 +34,19 @@ struct rl_link *rl_link_new(const struct rl_node_config *node, struct rl_tls_con
     for (unsigned i = 0; i < RL_LINK_TRIES - 1; i++)
         link->older[i] = -1;
     link->due_ns = INT64_MAX;
-    if (node->transport != RL_UNIX)
+    if (node->transport != RL_UNIX && node->host)
         link->numeric = rl_resolve_numeric(node->host, node->port, &link->addresses);
     return link;
+}
+
+void rl_link_readdress(struct rl_link *link)
+{
+    assert(link->state == RL_LINK_IDLE && link->node->host);
+    rl_lookup_abandon(link->lookup);
+    link->lookup = NULL;
+    link->addresses = (struct rl_addresses){.count = 0};
+    link->numeric =
+        rl_resolve_numeric(link->node->host, link->node->port, &link->addresses);
 }
 
 void rl_link_free(struct rl_link *link)

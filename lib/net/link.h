@@ -49,6 +49,9 @@ struct rl_link *rl_link_new(const struct rl_node_config *node, struct rl_tls_con
                             int epoll_fd, int wake_fd, void *tag);
 void rl_link_free(struct rl_link *link); /* closes first; NULL is allowed */
 
+/* IDLE: the node's host and port are others now. A node may have none before the first open. */
+void rl_link_readdress(struct rl_link *link);
+
 /* Called with the addresses of the name before the first one is tried: they are tried in the
  * order that it leaves. */
 struct rl_address;

@@ -57,6 +57,7 @@ struct rl_element {
 struct rl_reply {
     enum rl_reply_type type;
     unsigned count;
+    unsigned more; /* texts of an array behind those parts: only on_bulk has seen them */
     struct rl_element part[RL_REPLY_ELEMENTS_MAX];
     size_t text_len;
     char text[RL_REPLY_TEXT_MAX];
@@ -81,8 +82,10 @@ int rl_reader_feed(struct rl_reader *reader, const char *bytes, size_t len);
 /* Do the bytes so far end with a whole reply? */
 bool rl_reader_idle(const struct rl_reader *reader);
 
-/* Set the longest reply allowed from now on; RL_REPLY_MAX at first. */
-void rl_reader_allow(struct rl_reader *reader, size_t most);
+/* Set the longest reply allowed from now on, in bytes; RL_REPLY_MAX at first. `texts`: an array
+ * may have up to RL_REPLY_TEXTS_MAX elements, and is of texts behind the first
+ * RL_REPLY_ELEMENTS_MAX. */
+void rl_reader_allow(struct rl_reader *reader, size_t most, bool texts);
 
 /* 1: *ret_reply is the next reply, valid until the next call. 0: it has not come whole yet. -1:
  * the bytes are no reply of a master; the link must be closed. */

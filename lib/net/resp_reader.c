@@ -18,6 +18,7 @@ struct rl_reader {
     void *context;
     size_t unfinished; /* bytes fed since the last whole reply */
     size_t most;       /* the most that may be */
+    bool texts;        /* an array may be long, if it is of texts */
     char why[160];     /* set: the stream must not be trusted any more */
     struct rl_reply reply;
 };
@@ -38,7 +39,7 @@ static struct rl_reader *reader_of(const redisReadTask *task)
 static void begin_reply(struct rl_reply *reply, enum rl_reply_type type)
 {
     reply->type = type;
-    reply->count = 0;
+    reply->count = reply->more = 0;
     reply->text_len = 0;
 }
 
@@ -77,10 +78,16 @@ static void *on_string(const redisReadTask *task, char *bytes, size_t len)
         refuse(reader, "the reply is of a kind that RESP2 does not have");
         return NULL;
     }
+    struct rl_reply *reply = &reader->reply;
+    if (task->parent && reader->texts && reply->count == RL_REPLY_ELEMENTS_MAX &&
+        type == RL_REPLY_BULK) {
+        reply->more++;
+        reader->on_bulk(reader->context, bytes, len);
+        return reply;
+    }
     struct rl_element *part = part_for(task, type);
     if (!part)
         return NULL;
-    struct rl_reply *reply = &reader->reply;
     size_t room = sizeof(reply->text) - reply->text_len;
     assert(reply->text_len <= sizeof(reply->text));
     part->start = reply->text_len;
@@ -107,7 +114,7 @@ static void *on_array(const redisReadTask *task, array_size elements)
         refuse(reader, "the reply is nested");
         return NULL;
     }
-    if (elements > RL_REPLY_ELEMENTS_MAX) {
+    if (elements > (reader->texts ? RL_REPLY_TEXTS_MAX : RL_REPLY_ELEMENTS_MAX)) {
         refuse(reader, "the reply has too many elements");
         return NULL;
     }
@@ -189,9 +196,11 @@ bool rl_reader_idle(const struct rl_reader *reader)
     return reader->unfinished == 0 && !reader->why[0];
 }
 
-void rl_reader_allow(struct rl_reader *reader, size_t most)
+void rl_reader_allow(struct rl_reader *reader, size_t most, bool texts)
 {
+    assert(!texts || reader->on_bulk);
     reader->most = most;
+    reader->texts = texts;
 }
 
 /* R19: Whatever comes, a reply has a greatest size. */

@@ -209,7 +209,8 @@ static struct rl_tls_rules *new_rules(const struct rl_node_config *node, char *w
     if (!rl_tls_library_fits(why_text, why_size))
         return NULL;
     ERR_clear_error();
-    if (!rl_tls_expected_name(node, name, sizeof(name), &is_address)) {
+    if ((node->server_name || node->host) &&
+        !rl_tls_expected_name(node, name, sizeof(name), &is_address)) {
         refuse(&why, node->server_name ? "server-name" : "host",
                node->server_name ? node->server_name : node->host,
                "no name that a certificate could be for");

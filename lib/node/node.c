@@ -35,18 +35,28 @@ int rl_node_init(struct rl_node *node, unsigned index, const struct rl_node_conf
     };
     rl_retry_init(&node->retry);
     rl_presence_init(&node->presence, rl_clock_steady_ns(settings->clock));
+    if (config->service) {
+        node->named = calloc(1, sizeof(*node->named));
+        if (!node->named)
+            return REDLOCK_ENOMEM;
+        node->named->config = *config;
+        node->named->witnesses.named = config->sentinel_count;
+        node->named->lacks = node->named->hopeful = true;
+    }
     if (config->transport == RL_TLS) {
         node->tls = rl_tls_context_new(config, why, why_size);
-        if (!node->tls)
+        if (!node->tls) {
+            free(node->named);
             return REDLOCK_ECONFIG;
+        }
     }
     for (unsigned i = 0; i < RL_SLOTS; i++) {
         struct rl_slot *slot = &node->slot[i];
         slot->tag.ready = on_ready;
         slot->node = node;
         slot->index = i;
-        if (rl_connection_init(&slot->connection, config, node->tls, epoll_fd, wake_fd,
-                               &slot->tag, rl_node_on_bulk, slot)) {
+        if (rl_connection_init(&slot->connection, rl_node_place(node), node->tls, epoll_fd,
+                               wake_fd, &slot->tag, rl_node_on_bulk, slot)) {
             rl_node_done(node, false);
             return REDLOCK_ENOMEM;
         }
@@ -61,8 +71,10 @@ void rl_node_done(struct rl_node *node, bool in_child)
         rl_connection_done(&node->slot[i].connection, in_child);
     rl_tls_context_free(node->tls);
     free(node->addresses);
+    free(node->named);
     node->tls = NULL;
     node->addresses = NULL;
+    node->named = NULL;
 }
 
 static void connect_now(struct rl_node *node, int64_t now_ns)
@@ -74,6 +86,8 @@ static void connect_now(struct rl_node *node, int64_t now_ns)
     if (node->tried_ns == 0)
         node->tried_ns = now_ns;
     node->deadline_ns = now_ns + node->settings->connect_timeout_ns;
+    if (node->named)
+        rl_link_readdress(slot->connection.link);
     if (rl_session_connect(&slot->connection, now_ns, node->deadline_ns,
                            node->settings->events->log, node->settings->owner)) {
         rl_retry_failed(&node->retry, node->settings->prng, now_ns);
@@ -249,7 +263,8 @@ void rl_node_tick(struct rl_node *node, int64_t now_ns)
             drain(node, now_ns);
         break;
     }
-    if (node->mode == RL_DOWN && now_ns >= node->retry.at_ns)
+    if (node->mode == RL_DOWN && now_ns >= node->retry.at_ns &&
+        !rl_node_lacks_word(node, now_ns))
         connect_now(node, now_ns);
     rl_node_look(node, now_ns);
 }
@@ -269,7 +284,8 @@ int64_t rl_node_due_ns(struct rl_node *node)
     due = rl_earlier_ns(due, rl_presence_due_ns(&node->presence));
     switch (node->mode) {
     case RL_DOWN:
-        return rl_earlier_ns(due, node->retry.at_ns);
+        return node->named && node->named->lacks ? due
+                                                 : rl_earlier_ns(due, node->retry.at_ns);
     case RL_CONNECTING:
         due = rl_earlier_ns(due, rl_link_due_ns(rl_node_connection(node)->link));
         return rl_earlier_ns(due, node->deadline_ns);

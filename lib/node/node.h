@@ -33,6 +33,7 @@
 #include "node/node_fence.h"
 #include "node/node_lists.h"
 #include "node/node_marker.h"
+#include "node/node_named.h"
 
 enum rl_mode { RL_DOWN, RL_CONNECTING, RL_AUTH, RL_GREETING, RL_UP };
 
@@ -47,7 +48,7 @@ struct rl_vote_reply {
     const char *details; /* with_details */
     size_t details_len;
     const char *why; /* FAILED: the master's error text */
-    bool stale;      /* FAILED: it would have to be asked with a newer fencing certificate */
+    bool stale; /* FAILED: with a newer certificate, or word of Sentinels, it may do better */
 };
 
 /* The callbacks of a node's owner. */
@@ -117,6 +118,7 @@ struct rl_slot {
 struct rl_node {
     unsigned index; /* its place in the list of masters, and its bit in sets of nodes */
     const struct rl_node_config *config;
+    struct rl_named *named; /* by Sentinels; NULL: its line names its server */
     const struct rl_node_settings *settings;
     const struct rl_server_keys *keys; /* its server's own */
     struct rl_tls_context *tls;
@@ -204,6 +206,7 @@ enum rl_standing {
     RL_STANDING_DUPLICATE,  /* UP, as are all below: another node votes for its server */
     RL_STANDING_UNFIT,      /* its server may not vote: no master, or not fit */
     RL_STANDING_GUARDED,    /* it may have forgotten what it granted */
+    RL_STANDING_UNNAMED,    /* fit, as those below: a majority of its Sentinels must name it anew */
     RL_STANDING_STALLED,    /* fit, as those below, but not asked: a request is overdue */
     RL_STANDING_SATURATED,  /* too many requests wait to be sent or answered; passes */
     RL_STANDING_SLOW,       /* asked, unless a majority and one more answer sooner */
@@ -219,6 +222,12 @@ bool rl_node_is_fit(const struct rl_node *node);
 
 /* Is the first attempt to connect, or to learn whether it may vote, still under way? */
 bool rl_node_pending(const struct rl_node *node);
+
+/* How it is reached: by its line, or where its Sentinels say. */
+static inline const struct rl_node_config *rl_node_place(const struct rl_node *node)
+{
+    return node->named ? &node->named->config : node->config;
+}
 
 /* Is it DOWN because the peer ended the connection, maybe long before we noticed? */
 static inline bool rl_node_was_cut(const struct rl_node *node)

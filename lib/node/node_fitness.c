@@ -110,7 +110,7 @@ static struct rl_trust_known known_of(const struct rl_node *node, int64_t asked_
         .info = &node->info,
         .identity = &node->identity,
         .other_list = rl_node_lists_refusal(node),
-        .replicas_told = node->config->failover != NULL,
+        .replicas_told = node->config->failover || node->config->service,
         .guard = settings->guard != RL_GUARD_OFF,
         .window_ns = rl_node_window_ns(node),
         .marker = rl_guard_marks(settings->guard) ? &node->marker : NULL,

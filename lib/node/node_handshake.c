@@ -56,6 +56,14 @@ void rl_node_ask_info(struct rl_node *node, int64_t now_ns)
     static char info[] = "*1\r\n$4\r\nINFO\r\n";
     struct rl_out out = {.bytes = info, .size = sizeof(info) - 1, .len = sizeof(info) - 1};
     int64_t deadline_ns = now_ns + node->settings->connect_timeout_ns;
+    if (rl_node_lacks_word(node, now_ns)) {
+        node->ask_info_ns = INT64_MAX;
+        return;
+    }
+    if (node->named)
+        node->term.forgot =
+            rl_witnesses_forgot(&node->named->witnesses, &node->term.look,
+                                rl_clock_epoch(node->settings->clock));
     node->info_epoch = rl_clock_epoch(node->settings->clock);
     if (node->settings->fencing_strict && !rl_node_look_fence(node, now_ns)) {
         node->ask_info_ns = now_ns + RL_ASK_AGAIN_NS;
@@ -168,6 +176,9 @@ void rl_node_greeted(struct rl_node *node, const struct rl_inflight *inflight,
         break;
     case RL_REQUEST_SUBSCRIBE: /* sent by subscribers only (subscriber.h) */
     case RL_REQUEST_UNSUBSCRIBE:
+    case RL_REQUEST_MYID: /* by Sentinels' connections only */
+    case RL_REQUEST_MASTER:
+    case RL_REQUEST_ADDRESS:
     case RL_REQUEST_VERB: /* a lease's: node_replies.c */
         assert(false);
     }

@@ -32,6 +32,8 @@ static const char *away(struct rl_node *node, int64_t now_ns, int64_t *ret_since
 {
     enum rl_standing standing = rl_node_standing(node, now_ns);
     *ret_since_ns = now_ns;
+    if (standing == RL_STANDING_UNNAMED) /* their word is asked for when a vote is wanted */
+        return NULL;
     if (standing == RL_STANDING_STALLED)
         *ret_since_ns = rl_connection_oldest(rl_node_connection(node))->sent_ns;
     if (standing <= RL_STANDING_STALLED)

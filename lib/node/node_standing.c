@@ -4,6 +4,7 @@
 
 #include "node/node.h"
 
+#include "base/clock.h"
 #include "kinds/marker.h"
 
 #include <assert.h>
@@ -81,6 +82,8 @@ enum rl_standing rl_node_standing(struct rl_node *node, int64_t now_ns)
     enum rl_standing standing = server_standing(node);
     if (standing != RL_STANDING_READY)
         return standing;
+    if (!rl_node_vouched(node, now_ns))
+        return RL_STANDING_UNNAMED;
     if (rl_node_stalled(node, now_ns))
         return RL_STANDING_STALLED;
     if (is_full(node))
@@ -95,7 +98,12 @@ bool rl_node_is_fit(const struct rl_node *node)
 
 bool rl_node_pending(const struct rl_node *node)
 {
-    return node->mode == RL_UP ? node->asked_late || node->proving : node->retry.failures == 0;
+    int64_t now_ns = node->named ? rl_clock_steady_ns(node->settings->clock) : 0;
+    if (node->mode == RL_UP)
+        return node->asked_late || node->proving || rl_node_awaits_word(node, now_ns);
+    if (node->named && node->named->lacks)
+        return rl_node_awaits_word(node, now_ns);
+    return node->retry.failures == 0;
 }
 
 /* The time that is left is told anew each time. */
@@ -130,9 +138,13 @@ const char *rl_node_why(struct rl_node *node, int64_t now_ns)
     switch (rl_node_standing(node, now_ns)) {
     case RL_STANDING_DOWN:
     case RL_STANDING_CONNECTING:
+        if (node->named && node->named->lacks)
+            return rl_node_word(node);
         return node->why[0] ? node->why : "connecting";
     case RL_STANDING_DUPLICATE:
         return rl_trust_words(node->duplicate_proven ? RL_CAUSE_TWIN : RL_CAUSE_MAYBE_TWIN);
+    case RL_STANDING_UNNAMED:
+        return rl_node_word(node);
     case RL_STANDING_STALLED:
         return "does not answer";
     case RL_STANDING_SATURATED:

@@ -26,7 +26,7 @@ int rl_sub_init(struct rl_sub *sub, struct rl_node *node, const struct rl_sub_ev
     };
     snprintf(sub->channel, sizeof(sub->channel), RL_WAKE_PREFIX "%s", uuid);
     rl_retry_init(&sub->retry);
-    if (rl_connection_init(&sub->connection, node->config, node->tls, epoll_fd, wake_fd,
+    if (rl_connection_init(&sub->connection, rl_node_place(node), node->tls, epoll_fd, wake_fd,
                            &sub->tag, rl_sub_on_bulk, sub)) {
         *sub = (struct rl_sub){0};
         return REDLOCK_ENOMEM;
@@ -51,6 +51,10 @@ static void connect_now(struct rl_sub *sub, int64_t now_ns)
     assert(rl_link_state(sub->connection.link) == RL_LINK_IDLE);
     rl_retry_begin(&sub->retry, now_ns);
     sub->deadline_ns = now_ns + sub->node->settings->connect_timeout_ns;
+    if (sub->node->named) {
+        sub->moves = sub->node->named->moves;
+        rl_link_readdress(sub->connection.link);
+    }
     if (rl_session_connect(&sub->connection, now_ns, sub->deadline_ns, sub->events->log,
                            sub->node->settings->owner)) {
         snprintf(sub->why, sizeof(sub->why), "out of memory");
@@ -86,9 +90,16 @@ static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns)
 
 /* ---- wishes and time ------------------------------------------------------------------ */
 
+/* Its Sentinels name another server than the one that it is connected to. */
+static bool has_moved(const struct rl_sub *sub)
+{
+    return sub->node->named && sub->moves != sub->node->named->moves;
+}
+
 static bool may_retry(const struct rl_sub *sub)
 {
-    return sub->wanted && (sub->mode == RL_SUB_DOWN || sub->mode == RL_SUB_DENIED);
+    return sub->wanted && (sub->mode == RL_SUB_DOWN || sub->mode == RL_SUB_DENIED) &&
+           (!sub->node->named || sub->node->named->moves > 0); /* its server is known */
 }
 
 void rl_sub_want(struct rl_sub *sub, int64_t now_ns)
@@ -167,6 +178,8 @@ static int64_t again_ns(const struct rl_sub *sub)
 
 void rl_sub_tick(struct rl_sub *sub, int64_t now_ns)
 {
+    if (is_live(sub) && has_moved(sub))
+        rl_sub_disconnect(sub, now_ns, "another server is named");
     if (sub->mode == RL_SUB_CONNECTING)
         step(sub, 0, now_ns);
     /* Messages may lie unread in the socket: read before judging the silence. */

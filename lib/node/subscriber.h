@@ -80,6 +80,7 @@ struct rl_sub {
     struct rl_retry retry;
     int64_t pinged_ns; /* UP: since when a PONG is awaited; 0: none is */
     uint64_t connects;
+    uint64_t moves; /* the node's (rl_named), when it connected last */
     char why[192]; /* DOWN, DENIED: the reason */
 };
 

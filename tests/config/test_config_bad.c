@@ -136,7 +136,8 @@ static const struct {
     {"node redis://a redis://b\n", 1, 16,
      "unknown option of a node; known are password-file=, "
      "password-env=, ca-file=, ca-dir=, cert-file=, key-file=, server-name=, "
-     "failover="},
+     "failover=, sentinel-user=, sentinel-password-file=, sentinel-password-env=, "
+     "sentinel-tls="},
     {"node redis://a passwordfile=/x\n", 1, 16, "did you mean password-file=?"},
     {"node redis://a password=x\n", 1, 16, "did you mean password-file=?"},
     {"node redis://a password-file\n", 1, 29,

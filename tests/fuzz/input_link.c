@@ -68,6 +68,11 @@ const struct rl_address *rl_link_address(const struct rl_link *link)
     return NULL;
 }
 
+void rl_link_readdress(struct rl_link *link)
+{
+    (void)link;
+}
+
 void rl_link_set_order(struct rl_link *link, rl_order_fn *order, void *context)
 {
     (void)link, (void)order, (void)context;

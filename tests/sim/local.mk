@@ -28,7 +28,8 @@ tests_libsim_a_SOURCES = %D%/sim.h %D%/sim_alloc.c %D%/sim_alloc.h %D%/sim_arriv
 # Above them: what programs do with a client, and what the oracles make of it.
 tests_libsim_a_SOURCES += %D%/sim_client.c %D%/sim_client.h %D%/sim_backing.c %D%/sim_blame.c %D%/sim_fences.c %D%/sim_held.h \
 	%D%/sim_holds.c %D%/sim_judge.h %D%/sim_kept.c %D%/sim_keys.c %D%/sim_names.c %D%/sim_names.h \
-	%D%/sim_oracle.c %D%/sim_oracle.h %D%/sim_order.c %D%/sim_reported.c
+	%D%/sim_oracle.c %D%/sim_oracle.h %D%/sim_order.c %D%/sim_reported.c \
+	%D%/sim_witnessed.c
 # A rule of the world's own, here so that a mutant is linked in front of it.
 tests_libsim_a_SOURCES += %D%/sim_members.c
 # The fakes need it, too.
@@ -78,7 +79,7 @@ sim_real_pair = $(sim_master_rig) %D%/sim_real_pair.c %D%/sim_real_pair.h %D%/si
 # `make soak` for longer.
 EXTRA_PROGRAMS += %D%/sim
 %C%_sim_SOURCES = %D%/sim.c %D%/sim_count.c %D%/sim_count.h \
-	%D%/sim_effect.h %D%/sim_end.c %D%/sim_idle.c %D%/sim_fault.h \
+	%D%/sim_effect.h %D%/sim_end.c %D%/sim_failover.c %D%/sim_idle.c %D%/sim_fault.h \
 	%D%/sim_fault_aim.c %D%/sim_fault_do.c %D%/sim_fault_felt.c \
 	%D%/sim_fault_master.c %D%/sim_numbers.c %D%/sim_fault_path.c %D%/sim_fault_proc.c \
 	%D%/sim_faults.c %D%/sim_jobs.c %D%/sim_kinds.c %D%/sim_limits.c %D%/sim_jobs.h \
@@ -86,7 +87,7 @@ EXTRA_PROGRAMS += %D%/sim
 	%D%/sim_named.h %D%/sim_named_parts.h %D%/sim_named_cast.c \
 	%D%/sim_named_clock.c %D%/sim_named_detach.c %D%/sim_named_fair.c \
 	%D%/sim_named_fault.c %D%/sim_named_fit.c %D%/sim_named_keep.c %D%/sim_named_kept.c \
-	%D%/sim_named_absent.c %D%/sim_named_fence.c %D%/sim_named_follow.c %D%/sim_named_marker.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
+	%D%/sim_named_absent.c %D%/sim_named_failover.c %D%/sim_named_fence.c %D%/sim_named_follow.c %D%/sim_named_marker.c %D%/sim_named_lazy.c %D%/sim_named_links.c %D%/sim_named_loss.c %D%/sim_named_native.c \
 	%D%/sim_named_nested.c %D%/sim_named_rw.c %D%/sim_named_several.c \
 	%D%/sim_named_shared.c %D%/sim_named_take.c %D%/sim_named_undo.c \
 	%D%/sim_named_wait.c %D%/sim_named_watch.c %D%/sim_named_members.c %D%/sim_named_back.c %D%/sim_named_line.c %D%/sim_named_two.c %D%/sim_small.c %D%/sim_small.h \

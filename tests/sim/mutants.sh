@@ -28,6 +28,7 @@
 #   by members K        the same, of all kinds, while the list of masters is changed
 #   by limited K        the same, of all kinds, with small bounds
 #   by crowded K        the same, of all kinds, with 8 to 31 masters
+#   by failover K       the same, with replicas and Sentinels, which fail over
 #   by scenario NAME    found by that named scenario
 #   by small            found by the exhaustive small worlds
 #   by stops            found by one history that is stopped at each of its system calls
@@ -231,7 +232,7 @@ by()
     fi
     case $1 in
     seeds) set -- "$@" --seeds "$2" --kinds plain ;;
-    shared | reentrant | fair | rw | several | fenced | marked | partial | delayed | kept | members | limited | crowded) set -- "$@" --seeds "$2" --kinds "$1" ;;
+    shared | reentrant | fair | rw | several | fenced | marked | partial | delayed | kept | members | limited | crowded | failover) set -- "$@" --seeds "$2" --kinds "$1" ;;
     scenario) set -- "$@" --named "$2" ;;
     small | stops) set -- "$1" '' "--$1" ;;
     replies) set -- "$@" --replies --worlds "$2" ;;

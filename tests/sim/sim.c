@@ -40,6 +40,7 @@ static const char usage[] =
     "                   kept: some locks keep others out for a least time;\n"
     "                   watching: with watch-wall-clock, and wall clocks that are set;\n"
     "                   limited: the library's bounds are small; crowded: 8 to 31 masters;\n"
+    "                   failover: masters with replicas and Sentinels;\n"
     "                   any (each seed has its own)\n"
     "  --json           figures for programs\n" SIM_MODES_HELP "\n"
     "Exit status: 0, 1 where something was violated, 2 where the command line is wrong.\n";
@@ -68,8 +69,10 @@ static bool take_family(const char *name)
     sim_kept_wanted = strcmp(name, "kept") == 0;
     sim_limited_wanted = strcmp(name, "limited") == 0;
     sim_crowded_wanted = strcmp(name, "crowded") == 0;
+    sim_failover_wanted = strcmp(name, "failover") == 0;
     if (sim_fenced_wanted || sim_marked_wanted || sim_partial_wanted || sim_delayed_wanted ||
-        sim_members_wanted || sim_watching_wanted || sim_kept_wanted || sim_limited_wanted || sim_crowded_wanted)
+        sim_members_wanted || sim_watching_wanted || sim_kept_wanted || sim_limited_wanted || sim_crowded_wanted ||
+        sim_failover_wanted)
         name = "any";
     for (int family = 0; family <= SIM_FAMILIES; family++) {
         if (strcmp(sim_family_name((enum sim_family)family), name) == 0) {

@@ -77,14 +77,25 @@ static bool has_died(const struct sim_server *server, int64_t until_ns, int64_t 
 unsigned sim_masters_behind(const char *names, const char *token, int64_t until_ns,
                             int64_t max_ttl_ns)
 {
-    unsigned count = 0;
+    uint64_t behind = 0; /* of a service one of its servers */
     for (unsigned i = 0; i < sim_servers(); i++) {
         struct sim_server *server = sim_server(i);
         /* It does not vote until whatever it had is over. */
-        count += has_died(server, until_ns, max_ttl_ns) ||
-                 keeps_until_ns(server, names, token) >= until_ns;
+        if (has_died(server, until_ns, max_ttl_ns) ||
+            keeps_until_ns(server, names, token) >= until_ns)
+            behind |= UINT64_C(1) << sim_service_of(i);
     }
-    return count;
+    return (unsigned)__builtin_popcountll(behind);
+}
+
+bool sim_server_backs(unsigned server_index, const char *token, int64_t since_ns)
+{
+    const struct sim_server *server = sim_server(server_index);
+    for (size_t i = 0; i < server->keys; i++) {
+        if (has_until_ns(server->key[i], token) != 0)
+            return true;
+    }
+    return server->killed_ns > 0 && server->killed_ns >= since_ns;
 }
 
 /* A tenth less: clocks. */
@@ -101,6 +112,10 @@ unsigned sim_masters_with(const char *token, int64_t max_ttl_ns)
     for (unsigned i = 0; i < sim_master_count(); i++) {
         const struct sim_server *server = sim_server(i);
         bool has = false;
+        /* Another server may have it still, where there was a failover. */
+        if (sim_service_changed_ns(i) > sim_now_ns() - 2 * max_ttl_ns && sim_service_changed_ns(i))
+            continue;
+        server = sim_server(sim_service_master(i));
         for (size_t k = 0; k < server->keys; k++)
             has |= has_until_ns(server->key[k], token) > sim_now_ns();
         count += has && !has_died(server, sim_now_ns(), max_ttl_ns);

@@ -40,6 +40,14 @@ alone=$(hash_of)
 }
 cat "$dir/all"
 
+# No other world has failovers.
+"$sim" --kinds failover --seeds "${SIM_FAILOVERS:-1000}" --jobs 2 --time-limit "$limit" \
+    >"$dir/failovers" || {
+    cat "$dir/failovers"
+    fail "violated where masters fail over"
+}
+cat "$dir/failovers"
+
 # "  master paused    1100   of 1160, 95 %", where there were enough to tell.
 weak=$(awk '/^faults that took effect/ { on = 1; next }
     !NF { on = 0 }
@@ -53,5 +61,5 @@ played=$(sed -n 's/^seeds *\([0-9]*\) .*/\1/p' "$dir/all")
     sed 's/": [0-9]*, "/\n/g' >"$dir/kinds"
 [ -s "$dir/kinds" ] || fail "no kinds of faults are told"
 [ "$played" -lt 1000 ] || while read -r kind; do
-    grep -q "^  $kind  *[1-9]" "$dir/all" || fail "no $kind took effect"
+    grep -q "^  $kind  *[1-9]" "$dir/all" "$dir/failovers" || fail "no $kind took effect"
 done <"$dir/kinds"

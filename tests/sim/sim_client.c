@@ -4,10 +4,12 @@
 #include "sim_client.h"
 
 #include "sim_names.h"
+#include "sim_sentinel.h"
 
 #include <stdio.h>
 #include <string.h>
 
+enum { URL_MAX = 320 };
 enum { MARK_OPEN = 0x331, MARK_TRY, MARK_EXTEND, MARK_RELEASE, MARK_CLOSE };
 
 static void log_line(void *context, int level, const char *text)
@@ -23,10 +25,28 @@ static void log_line(void *context, int level, const char *text)
     sim_tell("%s logs (%s): %s", proc->name, levels[level], text);
 }
 
+/* A master, or the Sentinels of a service. */
+static void write_url(const struct sim_client_options *options, unsigned master, const char *secret,
+                      const char *db, char ret_url[URL_MAX])
+{
+    unsigned sentinels = sim_sentinels_of(master);
+    size_t len = (size_t)snprintf(ret_url, URL_MAX, "redis%s://%s", sentinels ? "+sentinel" : "",
+                                  secret);
+    for (unsigned i = 0; i < (sentinels ? sentinels : 1); i++) {
+        unsigned at = sentinels ? sim_sentinel_at(master, i) : master;
+        len += (size_t)snprintf(ret_url + len, URL_MAX - len, "%s%s%u%s:%d", i > 0 ? "," : "",
+                                options->by_name ? "n" : "10.0.0.", at + 1,
+                                options->by_name ? ".sim" : "", SIM_PORT);
+    }
+    if (sentinels)
+        len += (size_t)snprintf(ret_url + len, URL_MAX - len, "/s%u", master + 1);
+    snprintf(ret_url + len, URL_MAX - len, "%s", db);
+}
+
 redlock *sim_open(const struct sim_client_options *options)
 {
     redlock_node nodes[SIM_MASTERS_MAX];
-    char urls[SIM_MASTERS_MAX][160], db[16] = "";
+    char urls[SIM_MASTERS_MAX][URL_MAX], db[16] = "";
     redlock_config config = REDLOCK_CONFIG_INIT;
     redlock_error error = REDLOCK_ERROR_INIT;
     redlock *client = NULL;
@@ -40,12 +60,7 @@ redlock *sim_open(const struct sim_client_options *options)
         if (options->members && !(options->members >> i & 1))
             continue;
         nodes[count] = (redlock_node)REDLOCK_NODE_INIT;
-        if (options->by_name)
-            snprintf(urls[i], sizeof(urls[i]), "redis://%sn%u.sim:%d%s", secret, i + 1,
-                     SIM_PORT, db);
-        else
-            snprintf(urls[i], sizeof(urls[i]), "redis://%s10.0.0.%u:%d%s", secret, i + 1,
-                     SIM_PORT, db);
+        write_url(options, i, secret, db, urls[i]);
         nodes[count++].url = urls[i];
     }
     config.nodes = nodes;

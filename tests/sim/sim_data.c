@@ -190,6 +190,8 @@ void sim_key_delete(struct sim_key *key, const struct sim_call *call, enum sim_c
         sim_tell("n%u: %s %s%s%s", key->server->index + 1, key->name.bytes, story_of(change),
                  key->type ? "" : ", was ", key->type ? "" : key->value.bytes);
     sim_key_tell(key, call, change, key->value.bytes, NULL);
+    if (sim_is_marker(key->name.bytes))
+        sim_marker_gone(key);
     sim_key_drop(key);
 }
 

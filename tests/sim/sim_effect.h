@@ -33,6 +33,9 @@ bool sim_fault_is_of_path(enum sim_fault fault);
 void sim_fault_do_to_master(struct sim_effect *effect, int64_t for_ns);
 void sim_fault_undo_to_master(const struct sim_effect *effect);
 
+/* sim_failover.c: to a server of a service. False: it meant nothing there. */
+bool sim_failover_do(enum sim_fault fault, unsigned server);
+
 /* sim_fault_path.c */
 void sim_fault_do_to_path(struct sim_effect *effect);
 void sim_fault_undo_to_path(const struct sim_effect *effect);

@@ -65,6 +65,8 @@ static int64_t served_within_ns(void)
     int64_t guard_ns = with_drift(plan->options.max_ttl_ms * SIM_MS) + 3 * SIM_S;
     if (plan->marked) /* it may be found that much later */
         guard_ns += plan->options.max_ttl_ms * SIM_MS / 2;
+    if (plan->failover)
+        guard_ns += sim_failover_served_ns();
     int64_t pauses_ms =
         RL_DEFAULT_STALL_LIMIT_MS + RL_DEFAULT_CONNECT_TIMEOUT_MS + RL_RECONNECT_MAX_MS;
     int64_t link_ns = 2 * (rl_patience_ns(2 * plan->delay_high_ns) + pauses_ms * SIM_MS);

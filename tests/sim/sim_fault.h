@@ -59,7 +59,14 @@
     X(COPY, "a copy behind live connections", SIM_ASSUMPTIONS)                               \
     X(WALL, "client's wall clock set", SIM_ASSUMPTIONS)                                      \
     X(RESTART_SOME, "restart with some keys", SIM_ASSUMPTIONS)                               \
-    X(NUMBER, "a token's number set", SIM_ASSUMPTIONS)
+    X(NUMBER, "a token's number set", SIM_ASSUMPTIONS)                                       \
+    X(FAILOVER, "failover", SIM_ASSUMPTIONS)                                                 \
+    X(FAILOVER_BY_HAND, "failover by hand", SIM_ASSUMPTIONS)                                 \
+    X(PROMOTED, "replica promoted by hand", SIM_ASSUMPTIONS)                                 \
+    X(DEAF, "Sentinel hears nothing", SIM_ASSUMPTIONS)                                       \
+    X(FORGETS, "Sentinel forgets", SIM_ASSUMPTIONS)                                          \
+    X(ALL_FORGET, "all Sentinels forget", SIM_REMEMBER)                                      \
+    X(DEMOTED, "demoted, connections stand", SIM_CUT)
 
 enum sim_fault {
 #define SIM_FAULT_ENUM(name, word, breaks) SIM_FAULT_##name,

@@ -36,6 +36,12 @@ static bool is_instant(enum sim_fault fault)
     case SIM_FAULT_GONE:
     case SIM_FAULT_COPY:
     case SIM_FAULT_NUMBER:
+    case SIM_FAULT_FAILOVER:
+    case SIM_FAULT_FAILOVER_BY_HAND:
+    case SIM_FAULT_PROMOTED:
+    case SIM_FAULT_FORGETS:
+    case SIM_FAULT_ALL_FORGET:
+    case SIM_FAULT_DEMOTED:
         return true;
     default:
         return false;

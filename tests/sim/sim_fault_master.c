@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "sim_effect.h"
+#include "sim_sentinel.h"
 
 /* ---- done ----------------------------------------------------------------------------- */
 
@@ -128,6 +129,15 @@ void sim_fault_do_to_master(struct sim_effect *effect, int64_t for_ns)
     case SIM_FAULT_KILL_AT:
         kill_at(effect);
         break;
+    case SIM_FAULT_FAILOVER:
+    case SIM_FAULT_FAILOVER_BY_HAND:
+    case SIM_FAULT_PROMOTED:
+    case SIM_FAULT_DEAF:
+    case SIM_FAULT_FORGETS:
+    case SIM_FAULT_ALL_FORGET:
+    case SIM_FAULT_DEMOTED:
+        effect->felt = sim_failover_do(effect->fault, master);
+        break;
     default:
         restart(effect);
         break;
@@ -170,6 +180,9 @@ void sim_fault_undo_to_master(const struct sim_effect *effect)
         break;
     case SIM_FAULT_FAST:
         sim_master_clock_rate(effect->master, 0);
+        break;
+    case SIM_FAULT_DEAF:
+        sim_sentinel_deaf(effect->master, false);
         break;
     default: /* it is over by itself */
         break;

@@ -42,7 +42,7 @@ static void set_holes(void)
     for (unsigned i = 0; i < sim_world.actor_count; i++) {
         for (unsigned way = 0; way < SIM_WAYS; way++) {
             uint64_t pairs = sim_fault_pairs(i, (enum sim_way)way);
-            for (unsigned master = 0; master < sim_world.plan.masters; master++)
+            for (unsigned master = 0; master < sim_server_count(); master++)
                 sim_path_hole(sim_world.actor[i].proc, master, (enum sim_way)way,
                               pairs >> master & 1);
         }
@@ -51,13 +51,13 @@ static void set_holes(void)
 
 static uint64_t all_masters(void)
 {
-    return (UINT64_C(1) << sim_world.plan.masters) - 1;
+    return (UINT64_C(1) << sim_server_count()) - 1;
 }
 
 /* Who can't reach whom. */
 static void draw_pairs(struct sim_effect *effect)
 {
-    unsigned n = sim_world.plan.masters;
+    unsigned n = sim_server_count();
     uint64_t one = UINT64_C(1) << effect->master;
     uint64_t half = 1 + sim_below(all_masters()), side = sim_below(1u << SIM_ACTORS_MAX);
     for (unsigned i = 0; i < sim_world.actor_count; i++) {

@@ -57,6 +57,8 @@ static bool is_of_world(enum sim_fault fault)
         return plan->partial;
     if (fault == SIM_FAULT_NUMBER)
         return plan->set_numbers;
+    if (fault > SIM_FAULT_NUMBER)
+        return plan->failover;
     if (fault >= SIM_FAULT_GONE) /* only there somebody sees it at once */
         return plan->strict;
     return fault < SIM_FAULT_EMPTY || plan->marked;
@@ -79,6 +81,10 @@ void sim_faults_begin(int64_t end_ns)
                                                        : breaks[i] == plan->breaks;
         source->mean_ns = sim_scale(plan->work_ns / 64 + SIM_MS, plan->work_ns);
         source->longest_ns = sim_scale(2 * SIM_MS, 2 * SIM_S);
+        if (i > SIM_FAULT_NUMBER && breaks[i] == SIM_ASSUMPTIONS) { /* small ones, and often */
+            on = sim_below(4) > 0;
+            source->mean_ns = sim_scale(100 * SIM_MS, 4 * SIM_S);
+        }
         if (on && sim_fault_means_something((enum sim_fault)i))
             schedule(source);
     }

@@ -13,6 +13,7 @@
 
 #include "sim_held.h"
 #include "sim_names.h"
+#include "sim_sentinel.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -191,6 +192,45 @@ static void look_for_backing(const struct sim_hold *hold)
             (double)(until_ns - sim_now_ns()) / (double)SIM_MS, behind, n);
 }
 
+/* When the round was begun by which it has its deadline; own time. -1: nobody knows, since it is
+ * a text's, or another round was begun meanwhile. */
+static int64_t round_began_ns(const struct sim_hold *hold)
+{
+    const struct rl_lease *lease = hold->lock->lease;
+    const struct rl_hold *keys = lease ? &lease->hold : NULL;
+    if (!keys || (hold->attached && keys->hearsay))
+        return -1;
+    const int64_t t0s_ns[] = {keys->ask.t0_ns, keys->extend.t0_ns};
+    const int64_t ttls_ns[] = {keys->ask_ttl_ns, keys->extend_ttl_ns};
+    int64_t t0_ns = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        if (t0s_ns[i] > 0 && ttls_ns[i] > 0 &&
+            rl_validity_end_ns(t0s_ns[i], ttls_ns[i], keys->drift_factor) == keys->deadline_ns)
+            t0_ns = t0s_ns[i];
+    }
+    if (t0_ns == 0)
+        return -1;
+    return t0_ns + hold->proc->back_ns - atomic_load(&hold->lock->client->clock.added_ns);
+}
+
+/* Where masters can fail over: each vote that it rests on needs the word of Sentinels. */
+static void look_for_witnesses(const struct sim_hold *hold)
+{
+    int64_t began_ns;
+    if (sim_assumptions_broken() || !hold->lock || !believes(hold) ||
+        sim_sentinels_of(0) == 0 || (began_ns = round_began_ns(hold)) < 0)
+        return;
+    unsigned n = hold->nodes;
+    unsigned witnessed =
+        sim_masters_witnessed(hold->proc, hold->token, sim_true_ns(hold->proc, began_ns));
+    if (witnessed < n / 2 + 1)
+        sim_found(SIM_UNWITNESSED,
+                  "%s believes in %s (%.8s) by a round of %.3f ms ago, and %u of %u masters "
+                  "could vote then",
+                  hold->proc->name, hold->name, hold->token,
+                  (double)(sim_own_ns(hold->proc) - began_ns) / (double)SIM_MS, witnessed, n);
+}
+
 /* When it is over as redlock_validity_ms() tells it. */
 bool sim_hold_runs_out(const struct sim_hold *hold, int64_t deadline_ns)
 {
@@ -228,6 +268,7 @@ void sim_hold_look(struct sim_hold *hold)
     if (longer) {
         look_for_overlap(hold);
         look_for_backing(hold);
+        look_for_witnesses(hold);
     }
 }
 

@@ -16,6 +16,7 @@
 #include "config_auto.h"
 
 #include "sim_names.h"
+#include "sim_sentinel.h"
 #include "sim_world.h"
 
 #include "base/limits.h"
@@ -25,7 +26,7 @@ enum { TRIES = 4 };
 #define PAUSE_MAX_NS (5 * SIM_S)
 #define ENDS_WITHIN_NS (100 * SIM_S)
 
-static bool gone;
+static bool gone, broken;
 
 /* The masters of its list, of which the one of that index. */
 static unsigned listed(void)
@@ -39,7 +40,7 @@ static unsigned master_of(unsigned index)
     uint64_t members = sim_members_last();
     for (; members && index > 0; index--)
         members &= members - 1;
-    return members ? (unsigned)__builtin_ctzll(members) : index;
+    return members ? (unsigned)__builtin_ctzll(members) : sim_service_master(index);
 }
 
 /* In true time: a client's clock may be fast. */
@@ -88,9 +89,11 @@ static void stay_away(void)
 {
     if (sim_below(4))
         sim_nap(sim_scale(SIM_MS, PAUSE_MAX_NS));
-    if (sim_below(2))
+    /* A Sentinel whose connection broke twice while it was made is left alone for a moment. */
+    broken = sim_below(2) == 0 && !(sim_world.plan.failover && broken);
+    if (!broken)
         return;
-    for (unsigned i = 0; i < sim_world.plan.masters; i++) {
+    for (unsigned i = 0; i < sim_server_count(); i++) {
         if (sim_below(4))
             sim_path_reset(sim_proc(), i);
     }
@@ -152,7 +155,7 @@ bool sim_idle(void)
         sim_master_mark(i);
     if (sim_world.plan.certified)
         sim_operator_certifies();
-    gone = false;
+    gone = broken = false;
     sim_fiber_new(proc, idle, NULL);
     sim_run_while(more, NULL, sim_now_ns() + ENDS_WITHIN_NS);
     if (!gone)

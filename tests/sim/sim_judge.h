@@ -40,6 +40,14 @@ void sim_fences_begin(void);
 uint64_t sim_fences_greatest(void); /* that anybody was told */
 void sim_look_at_fence(const struct sim_hold *hold, uint64_t token, int64_t began_ns);
 
+/* sim_witnessed.c: of the masters that have it, as by a round that was begun at the true time
+ * `t0_ns`, how many could vote then? The others had no word of their Sentinels', or were in
+ * quarantine. */
+void sim_witnessed_begin(void);
+unsigned sim_masters_witnessed(const struct sim_proc *proc, const char *token, int64_t t0_ns);
+/* Does the master of that number have it, or has it died or been replaced since then? */
+bool sim_server_backs(unsigned server, const char *token, int64_t since_ns);
+
 /* sim_holds.c: was it detached? */
 bool sim_was_detached(const char *token);
 

@@ -122,7 +122,7 @@ void sim_key_changed(const struct sim_changed *changed)
 /* Each connection has its buffers. */
 static size_t client_bytes_max(void)
 {
-    unsigned masters = sim_master_count();
+    unsigned masters = sim_server_count();
     return masters > MANY_MASTERS ? (size_t)CLIENT_BYTES_MAX / MANY_MASTERS * masters
                                   : (size_t)CLIENT_BYTES_MAX;
 }
@@ -131,7 +131,8 @@ void sim_look_at_sizes(const struct sim_proc *proc, unsigned clients)
 {
     /* Of a master: a connection that drains, one that is made beside it, and a subscriber. */
     unsigned each = 1 + 2 * RL_LINK_TRIES;
-    unsigned fds = sim_open_fds(proc), most = clients * (each * sim_master_count() + 4);
+    unsigned servers = sim_server_count(); /* Sentinels among them */
+    unsigned fds = sim_open_fds(proc), most = clients * (each * servers + 4);
     size_t queued = sim_queued_bytes(proc);
     if (proc->crashed)
         return;

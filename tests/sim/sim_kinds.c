@@ -15,6 +15,7 @@ enum { SET_MAX = 4, SET_BYTES = 32 };
 
 int sim_family_wanted = SIM_FAMILIES;
 bool sim_fenced_wanted, sim_marked_wanted, sim_partial_wanted, sim_delayed_wanted, sim_members_wanted, sim_watching_wanted, sim_kept_wanted;
+bool sim_failover_wanted;
 
 const char *sim_family_name(enum sim_family family)
 {
@@ -38,6 +39,7 @@ const char *sim_kinds_wanted(void)
            : sim_kept_wanted     ? "kept"
            : sim_limited_wanted  ? "limited"
            : sim_crowded_wanted  ? "crowded"
+           : sim_failover_wanted ? "failover"
                                  : sim_family_name((enum sim_family)sim_family_wanted);
 }
 

@@ -32,7 +32,7 @@ enum {
     SIM_MEMBER_MAX = 239,
     SIM_VALUE_MAX = 23,
     SIM_BUCKETS = 512, /* a power of two */
-    SIM_SCRIPTS_MAX = 148
+    SIM_SCRIPTS_MAX = 152
 };
 
 /* What sim_mark() is told of masters. */
@@ -116,6 +116,7 @@ struct sim_server {
     struct sim_server *follows; /* its master; NULL: it says that it is one */
     bool linked; /* it has what that one has, less the last moment; its own keys are old */
     unsigned promotions;           /* so far */
+    int64_t quarantined_ns, quarantine_ended_ns; /* the last one: begun, over; true time */
     struct sim_sentinel *sentinel; /* it is none of these, but a Sentinel; NULL: it is not */
 
     /* The wall clock showed wall_ns at the true time wall_at_ns, and goes at that rate. */
@@ -323,6 +324,8 @@ void sim_key_tell(const struct sim_key *key, const struct sim_call *call,
 
 /* A marker, a quarantine, or the node lists of clients: no lock, and told to nobody. */
 bool sim_is_marker(const char *name);
+void sim_marker_gone(const struct sim_key *key); /* one of these */
+bool sim_server_quarantined(struct sim_server *server); /* does it stand? */
 
 /* Sorted sets, and what else has members. */
 size_t sim_member_find(const struct sim_key *key, const char *bytes,

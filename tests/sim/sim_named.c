@@ -283,7 +283,7 @@ static const struct sim_scenario *const all[] = {
     sim_named_rw,     sim_named_loss,   sim_named_links,  sim_named_native,  sim_named_detach,
     sim_named_lazy,   sim_named_absent, sim_named_clock,  sim_named_fence,   sim_named_follow,
     sim_named_marker, sim_named_watch, sim_named_members, sim_named_back,
-    sim_named_two,    sim_named_line,   sim_named_kept,
+    sim_named_two,    sim_named_line,   sim_named_kept,   sim_named_failover,
 };
 
 int sim_named_run(const char *name, bool update, bool show)

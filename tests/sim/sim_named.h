@@ -23,7 +23,7 @@ extern const struct sim_scenario sim_named_take[], sim_named_undo[], sim_named_k
     sim_named_links[], sim_named_native[], sim_named_detach[], sim_named_absent[],
     sim_named_clock[], sim_named_lazy[], sim_named_fence[], sim_named_follow[],
     sim_named_marker[], sim_named_watch[], sim_named_members[], sim_named_back[],
-    sim_named_two[], sim_named_line[], sim_named_kept[];
+    sim_named_two[], sim_named_line[], sim_named_kept[], sim_named_failover[];
 
 /* ---- the world ------------------------------------------------------------------------ */
 
@@ -33,6 +33,10 @@ void sim_stage(unsigned masters);
 
 /* The same, and a server behind them that nobody's list names. */
 void sim_stage_with_spare(unsigned masters);
+
+/* So many services: a master and a replica each, and three Sentinels, whose markers are there. The
+ * servers of the first one of one are n1 and n2, and its Sentinels n3, n4 and n5. */
+void sim_stage_with_sentinels(unsigned services);
 
 /* Locks are looked for in that database. */
 void sim_stage_in_db(unsigned masters, unsigned db);

@@ -2,6 +2,7 @@
 #include "config_auto.h"
 
 #include "sim_named_parts.h"
+#include "sim_sentinel.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -42,17 +43,13 @@ unsigned sim_taken_by(const char *script)
     return count;
 }
 
-static void stage(unsigned masters, unsigned spare, unsigned db)
+static void begin(struct sim_masters_options options)
 {
-    struct sim_masters_options options = {
-        .count = masters,
-        .spare = spare,
-        .db = db,
-        .changed = on_changed,
-        .asked = sim_master_asked,
-    };
+    options.changed = on_changed;
+    options.asked = sim_master_asked;
+    options.stated = sim_master_stated;
     sim_masters_begin(&options);
-    for (unsigned i = 0; i < masters + spare; i++) {
+    for (unsigned i = 0; i < sim_server_count(); i++) {
         char run_id[41]; /* an odometer draws the same for all */
         snprintf(run_id, sizeof(run_id), "%040x", i + 1);
         sim_master_run_id(i, run_id);
@@ -60,6 +57,26 @@ static void stage(unsigned masters, unsigned spare, unsigned db)
         sim_master_slow(i, 10 * SIM_US, 10 * SIM_US);
     }
     player_count = take_count = 0;
+}
+
+static void stage(unsigned masters, unsigned spare, unsigned db)
+{
+    begin((struct sim_masters_options){.count = masters, .spare = spare, .db = db});
+}
+
+/* Each service is a replication set of its own. */
+void sim_stage_with_sentinels(unsigned services)
+{
+    begin((struct sim_masters_options){.count = services, .replicas = 1, .sentinels = 3});
+    for (unsigned i = 0; i < services; i++) {
+        char id[41];
+        snprintf(id, sizeof(id), "%040x", 0x100 + i);
+        sim_master_replication(i, id);
+        sim_master_replication(sim_replica_at(i, 0), id);
+        sim_master_mark(i);
+        for (unsigned k = 0; k < 3; k++)
+            sim_sentinel_looks(sim_sentinel_at(i, k), i);
+    }
 }
 
 void sim_stage(unsigned masters)
@@ -202,7 +219,8 @@ static struct sim_player *enter(struct sim_proc *proc, const struct sim_client_o
         player->how = *how;
     if (!player->how.max_ttl_ms)
         player->how.max_ttl_ms = 1000;
-    for (unsigned i = 0; i < sim_master_count(); i++)
+    unsigned servers = sim_sentinels_of(0) ? sim_server_count() : sim_master_count();
+    for (unsigned i = 0; i < servers; i++)
         sim_delay_ms(player, i, 1, 1);
     player->fiber = sim_fiber_new(player->proc, live, player);
     sim_does(player, sim_act_open);

@@ -20,6 +20,9 @@
  *   unfenced       a fencing token is not above that of an earlier hold
  *   too soon       a master gives a lock that may have forgotten another one; too few keep one
  *                  until its least time is over
+ *   unwitnessed    a lock is had by votes of servers that can fail over, and too few of these
+ *                  had the word of a majority of their Sentinels when the round began, or were in
+ *                  quarantine
  */
 #ifndef SIM_ORACLE_H
 #define SIM_ORACLE_H
@@ -38,6 +41,8 @@ enum sim_assumption {
     SIM_ONE_SERVER,   /* each node is one server, and another than the others */
     SIM_ONE_LIST,     /* all clients have the same nodes */
     SIM_STEADY,       /* a client's clock steps back only where that is seen, never forward */
+    SIM_REMEMBER,     /* a majority of a service's Sentinels keep what they have said */
+    SIM_CUT,          /* who is made a replica ends its clients' connections */
     SIM_ASSUMPTIONS
 };
 
@@ -54,6 +59,7 @@ enum sim_oracle {
     SIM_WRONG_RESULT,
     SIM_UNFENCED,
     SIM_TOO_SOON,
+    SIM_UNWITNESSED,
     SIM_ORACLES
 };
 
@@ -116,6 +122,7 @@ void sim_released(const struct sim_hold *hold, int result);
 /* For masters' options. */
 void sim_key_changed(const struct sim_changed *changed);
 void sim_master_asked(const struct sim_asked *asked);
+void sim_master_stated(const struct sim_stated *stated);
 
 /* A client logs this: does it blame a clock that has kept time? */
 void sim_look_at_blame(const struct sim_proc *proc, const char *text);

@@ -47,6 +47,11 @@ unsigned sim_sentinel_at(unsigned service, unsigned which)
     return first_sentinel() + (options->same_sentinels ? 0 : service * options->sentinels) + which;
 }
 
+unsigned sim_sentinels_of(unsigned service)
+{
+    return service < sim_masters_options()->count ? sim_masters_options()->sentinels : 0;
+}
+
 bool sim_is_sentinel(unsigned server)
 {
     return sentinels() > 0 && server >= first_sentinel();

@@ -20,6 +20,18 @@ bool sim_is_marker(const char *name)
            strcmp(name, RL_LISTS_KEY) == 0 || strcmp(name, RL_FENCING_KEY) == 0;
 }
 
+bool sim_server_quarantined(struct sim_server *server)
+{
+    return sim_key_at(server, sim_masters_options()->db, RL_QUARANTINE_KEY,
+                      strlen(RL_QUARANTINE_KEY));
+}
+
+void sim_marker_gone(const struct sim_key *key)
+{
+    if (strcmp(key->name.bytes, RL_QUARANTINE_KEY) == 0)
+        key->server->quarantine_ended_ns = sim_now_ns();
+}
+
 struct marker {
     char run[64], replication[64], db[16], why[16];
     const char *more; /* what another version has written behind it */
@@ -41,11 +53,14 @@ static void put(struct sim_server *server, const struct sim_call *call, const ch
 /* What `redlock init` does. */
 void sim_master_mark(unsigned master)
 {
-    struct sim_server *server = sim_server(master);
+    struct sim_server *server = sim_server(sim_service_master(master));
     struct sim_call call = {.server = server, .db = sim_masters_options()->db};
     char text[MARKER_MAX], db[16];
     snprintf(db, sizeof(db), "%u", call.db);
     write_marker(server, db, "init", text);
+    if (sim_sentinels_of(master) > 0)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), " @%llu",
+                 (unsigned long long)sim_service_term(master));
     put(server, &call, RL_MARKER_KEY, text, SIM_NEVER);
 }
 
@@ -184,6 +199,8 @@ static const char *quarantine(struct sim_run *run, bool found, bool look, int64_
     *ret_left_ms = left == 0 ? 1 : left;
     if (!again || look)
         return NULL;
+    if (found)
+        call->server->quarantined_ns = sim_now_ns();
     if ((error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM)))
         return error;
     snprintf(text, sizeof(text), "%lld", (long long)begun);

@@ -114,18 +114,31 @@ bool sim_sentinel_says(unsigned sentinel, unsigned service, unsigned *ret_master
     return reg->step < SIM_STEP_SEEN || reg->promoted != reg->master;
 }
 
-unsigned sim_service_master(unsigned service)
+static uint64_t newest_of(unsigned service, unsigned *ret_master)
 {
-    unsigned master = service;
     uint64_t newest = 0;
+    *ret_master = service;
     for (unsigned i = 0; i < sim_masters_options()->sentinels; i++) {
         const struct sim_register *reg = register_of(sim_sentinel_at(service, i), service);
         if (reg->term > newest) {
             newest = reg->term;
-            master = sim_register_named(reg);
+            *ret_master = sim_register_named(reg);
         }
     }
+    return newest;
+}
+
+unsigned sim_service_master(unsigned service)
+{
+    unsigned master;
+    newest_of(service, &master);
     return master;
+}
+
+uint64_t sim_service_term(unsigned service)
+{
+    unsigned master;
+    return newest_of(service, &master);
 }
 
 int64_t sim_service_changed_ns(unsigned service)

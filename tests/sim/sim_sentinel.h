@@ -29,8 +29,10 @@ unsigned sim_service_of(unsigned server);
 unsigned sim_replica_at(unsigned service, unsigned which);
 unsigned sim_sentinel_at(unsigned service, unsigned which);
 bool sim_is_sentinel(unsigned server);
+unsigned sim_sentinels_of(unsigned service); /* how many watch it */
 /* The one that the newest term names; of a master without Sentinels itself. */
 unsigned sim_service_master(unsigned service);
+uint64_t sim_service_term(unsigned service);
 /* Since when it is that one, or says master; 0: since the beginning. */
 int64_t sim_service_changed_ns(unsigned service);
 

@@ -116,7 +116,7 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
         snprintf(plan->name[i], sizeof(plan->name[i]), "lock-%c", 'a' + (char)i);
     plan->ttl_max_ms = sim_scale(60, plan->members ? 1000 : 10000);
     plan->breaks =
-        sim_below(100) < 85 ? SIM_ASSUMPTIONS : (enum sim_assumption)sim_below(SIM_ASSUMPTIONS);
+        sim_below(100) < 85 ? SIM_ASSUMPTIONS : (enum sim_assumption)sim_below(SIM_STEADY + 1);
     plan->marked = sim_marked_of(seed) && plan->breaks != SIM_GUARD_ON;
     plan->strict = plan->marked && sim_strict_of(seed);
     plan->partial = sim_partial_of(seed);
@@ -126,6 +126,8 @@ static void draw_plan(struct sim_plan *plan, uint64_t seed)
     plan->kept = sim_kept_of(seed) && !plan->members;
     plan->watching = sim_watching_of(seed);
     plan->members &= plan->breaks != SIM_ONE_LIST;
+    if (sim_failover_wanted)
+        sim_failover_draw(plan);
     draw_delays(plan);
     draw_options(plan);
     draw_rates(plan, plan->options.drift_factor);
@@ -171,7 +173,7 @@ static void set_clock(struct sim_proc *proc, const struct sim_proc *before)
 void sim_world_connect(const struct sim_proc *proc)
 {
     const struct sim_plan *plan = &sim_world.plan;
-    for (unsigned i = 0; i < plan->masters; i++) {
+    for (unsigned i = 0; i < sim_server_count(); i++) {
         struct sim_path *path = sim_path(proc, i);
         for (unsigned way = 0; way < SIM_WAYS; way++) {
             path->delay_low_ns[way] = plan->delay_low_ns;
@@ -240,6 +242,10 @@ static void begin_masters(void)
         .password = plan->options.password,
         .changed = sim_key_changed,
         .asked = sim_master_asked,
+        .stated = sim_master_stated,
+        .replicas = plan->replicas,
+        .sentinels = plan->sentinels,
+        .same_sentinels = plan->same_sentinels,
     };
     sim_masters_begin(&options);
     sim_oracle_strict = plan->certified;
@@ -258,6 +264,8 @@ static void begin_masters(void)
         if (plan->marked && sim_below(8)) /* the others are quarantined at first */
             sim_master_mark(i);
     }
+    if (plan->failover)
+        sim_failover_begin();
 }
 
 bool sim_clocks_apart(void)
@@ -284,6 +292,9 @@ static void tell_plan(uint64_t seed)
         return;
     if (plan->limited)
         sim_tell("the library's bounds are small");
+    if (plan->failover)
+        sim_tell("each master has %u replicas and %u Sentinels%s", plan->replicas,
+                 plan->sentinels, plan->same_sentinels ? ", the same ones for all" : "");
     if (plan->family != SIM_PLAIN_LOCKS)
         sim_tell("%s locks", sim_family_name(plan->family));
     sim_tell("seed %llu: %u masters, %u processes, %u names, ttl <= %lld ms, max-ttl %lld ms, "
@@ -347,6 +358,8 @@ bool sim_world_play(uint64_t seed, struct sim_tally *tally)
     sim_faults_end();
     sim_members_end();
     sim_run_until(sim_fault_over_ns());
+    if (sim_world.plan.failover)
+        sim_failover_end();
     bool ended = sim_calm_down();
     sim_fault_count_all();
     if (ended)

@@ -7,6 +7,7 @@
  *   sim_loop.c    programs that are driven by an event loop or by callbacks
  *   sim_kinds.c   of which kinds their locks are
  *   sim_members.c the list of masters is changed
+ *   sim_failover.c masters with replicas and Sentinels
  *   sim_limits.c  how large the library's bounds are
  *   sim_faults.c  which faults there are and when (sim_fault.h)
  *   sim_idle.c    a program that is alone, and calls seldom
@@ -65,6 +66,9 @@ struct sim_plan {
     bool members;   /* the list of masters is changed, one at a time */
     bool limited;   /* the library's bounds are small */
     bool crowded;   /* there are more masters than in other worlds */
+    bool failover;  /* masters have replicas, and Sentinels that name them (sim_failover.c) */
+    unsigned replicas, sentinels;
+    bool same_sentinels;
     unsigned masters, actors, names;
     char name[SIM_NAMES_MAX][24];
     int64_t ttl_max_ms; /* of the locks; max-ttl is no less */
@@ -169,6 +173,7 @@ int64_t sim_draw_at_least(int kind); /* ms; 0 in other worlds, and when faults a
 extern bool sim_watching_wanted;
 bool sim_watching_of(uint64_t seed);
 extern bool sim_members_wanted;
+extern bool sim_failover_wanted; /* no world has it that is not asked for */
 bool sim_members_of(uint64_t seed);
 /* sim_limits.c: the library's bounds, small or as they are; and how many masters are many. */
 extern bool sim_limited_wanted, sim_crowded_wanted;
@@ -202,6 +207,12 @@ uint64_t sim_members_of_host(unsigned host);
 uint64_t sim_members_last(void);
 /* Its host has got another list since its client was opened. */
 bool sim_members_stale(const struct sim_actor *actor);
+
+/* sim_failover.c: what else a seed draws there; Sentinels begin; all is put right in the end. */
+void sim_failover_draw(struct sim_plan *plan);
+void sim_failover_begin(void);
+void sim_failover_end(void);
+int64_t sim_failover_served_ns(void); /* added to the bound of sim_end.c */
 
 /* sim_idle.c: the others are gone, every key is, and all masters vote. False: it can't be
  * ended. */

@@ -207,16 +207,16 @@ void node_ask_add(struct node_ask *asking, unsigned node)
     int64_t now_ns = rl_clock_steady_ns(&asking->clock);
     char why[160] = "";
     assert(node < asking->config.node_count && master->step == NOT_ADDED);
-    master->asking = asking;
-    master->config = &asking->config.nodes[node];
-    master->tag.ready = move;
+    *master = (struct master){
+        .tag.ready = move, .asking = asking, .config = &asking->config.nodes[node]};
     set_step(master, CONNECTING);
-    if (master->config->transport == RL_TLS) {
+    if (master->config->service)
+        snprintf(why, sizeof(why), "its Sentinels name its server, and only locks ask them");
+    else if (master->config->transport == RL_TLS)
         master->tls = rl_tls_context_new(master->config, why, sizeof(why));
-        if (!master->tls) {
-            fail(master, "%s", why);
-            return;
-        }
+    if (why[0]) {
+        fail(master, "%s", why);
+        return;
     }
     if (rl_connection_init(&master->connection, master->config, master->tls, asking->epoll_fd,
                            asking->wake_fd, &master->tag, on_bulk, master)) {

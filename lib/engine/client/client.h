@@ -23,6 +23,7 @@
 #include "base/timer_heap.h"
 #include "core/driven.h"
 #include "core/gather.h"
+#include "endpoint/endpoints.h"
 #include "engine/client/callbacks.h"
 #include "engine/client/log.h"
 #include "engine/client/parking.h"
@@ -191,6 +192,7 @@ struct redlock {
 
     struct rl_node_settings node_settings;
     struct rl_nodes nodes;
+    struct rl_endpoints endpoints;
     struct rl_voters voters; /* all of `nodes`, on every name */
     struct rl_proof duplicates;
     struct rl_certificates certifying;

@@ -1,0 +1,317 @@
+/* tags: long */
+/* test_endpoint.c - a real master that scripted Sentinels name: who must name it and when, and what
+ * a Sentinel's answers may be. */
+#include "config_auto.h"
+
+#include "client.h"
+#include "fake.h"
+#include "kinds/marker.h"
+#include "masters.h"
+#include "look.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SENTINELS = 3, WAIT_MS = 20000 };
+#define SETTINGS "max-ttl=100ms ttl=80ms"
+
+static struct fake *sentinel[SENTINELS];
+static struct masters *masters;
+static char list[512];
+
+/* ---- what they say ------------------------------------------------------------------------ */
+
+struct said {
+    char id[64], master[512], address[64];
+    struct fake_rule rule[3];
+};
+
+/* A rule's texts must stay until the Sentinels have ended. */
+static struct said *all_said[64];
+static unsigned said_count;
+
+static struct said *new_said(void)
+{
+    struct said *said = calloc(1, sizeof(*said));
+    ck_assert_ptr_nonnull(said);
+    ck_assert_uint_lt(said_count, sizeof(all_said) / sizeof(all_said[0]));
+    all_said[said_count++] = said;
+    return said;
+}
+
+static size_t put(char *text, size_t len, size_t size, const char *word)
+{
+    return len + (size_t)snprintf(text + len, size - len, "$%zu\r\n%s\r\n", strlen(word), word);
+}
+
+static void rules(unsigned number, struct said *said)
+{
+    said->rule[0] = (struct fake_rule){.match = "SENTINEL MYID", .reply = said->id};
+    said->rule[1] = (struct fake_rule){.match = "SENTINEL MASTER *", .reply = said->master};
+    said->rule[2] =
+        (struct fake_rule){.match = "SENTINEL GET-MASTER-ADDR-BY-NAME *", .reply = said->address};
+    for (unsigned i = 0; i < 3; i++)
+        fake_rule(sentinel[number], &said->rule[i]);
+}
+
+/* It names this port, in that term. */
+static void names(unsigned number, int port, unsigned term)
+{
+    struct said *said = new_said();
+    char id[41], digits[16], epoch[16];
+    const size_t size = sizeof(said->master);
+    snprintf(id, sizeof(id), "%040u", number + 1);
+    snprintf(digits, sizeof(digits), "%d", port);
+    snprintf(epoch, sizeof(epoch), "%u", term);
+    put(said->id, 0, sizeof(said->id), id);
+    const char *const words[] = {"name", "locks", "ip",    "127.0.0.1", "port",         digits,
+                                 "runid", "",     "flags", "master",    "config-epoch", epoch};
+    size_t len = (size_t)snprintf(said->master, size, "*12\r\n");
+    for (unsigned i = 0; i < 12; i++)
+        len = put(said->master, len, size, words[i]);
+    len = (size_t)snprintf(said->address, sizeof(said->address), "*2\r\n");
+    put(said->address, put(said->address, len, sizeof(said->address), "127.0.0.1"),
+        sizeof(said->address), digits);
+    rules(number, said);
+}
+
+static void all_name(unsigned node, unsigned term)
+{
+    for (unsigned i = 0; i < SENTINELS; i++)
+        names(i, masters->node[node].tcp_at.port, term);
+}
+
+static void start(unsigned servers)
+{
+    size_t len = (size_t)snprintf(list, sizeof(list), "redis+sentinel://");
+    masters = masters_start(servers, NULL);
+    for (unsigned i = 0; i < SENTINELS; i++) {
+        sentinel[i] = fake_start(false);
+        fake_says_also(sentinel[i], "redis_mode:sentinel\r\n");
+        len += (size_t)snprintf(list + len, sizeof(list) - len, "%s127.0.0.1:%d", i ? "," : "",
+                                fake_endpoint(sentinel[i])->port);
+    }
+    snprintf(list + len, sizeof(list) - len, "/locks %s", SETTINGS);
+    all_name(0, 0);
+}
+
+static void stop(void)
+{
+    for (unsigned i = 0; i < SENTINELS; i++)
+        fake_stop(sentinel[i]);
+    masters_stop(masters);
+    while (said_count > 0)
+        free(all_said[--said_count]);
+}
+
+static bool takes(redlock *client, const char *name)
+{
+    redlock_lock *lock = NULL;
+    int result = client_try(client, name, 80, 0, NULL, &lock);
+    redlock_release(lock);
+    return result == REDLOCK_OK;
+}
+
+/* What the node says; what Sentinels answer is told once they have. */
+static bool says(redlock *client, const char *why)
+{
+    static char text[192];
+    bool said = wait_until((takes(client, "s"), client_state(client, 0, text), strstr(text, why)),
+                           WAIT_MS);
+    if (!said)
+        printf("it says: %s\n", text);
+    return said;
+}
+
+static bool takes_in_time(redlock *client, const char *name)
+{
+    return wait_until(takes(client, name), WAIT_MS);
+}
+
+/* ---- who must name it --------------------------------------------------------------------- */
+
+/* The first look begins a quarantine; the marker has the term. */
+TEST(vote, counts_once_majority_names_the_server_and_its_quarantine_is_over)
+{
+    start(1);
+    fake_door(sentinel[2], FAKE_REFUSE);
+    CLIENT client = client_open(list);
+    int64_t began_ms = now_ms();
+    ck_assert(takes_in_time(client, "a"));
+    ck_assert_int_ge(now_ms() - began_ms, 1100); /* max-ttl and D */
+    struct reply marker = master_do(masters, 0, "GET", RL_MARKER_KEY, NULL);
+    ck_assert_msg(strstr(marker.text, " @0") != NULL, "%s", marker.text);
+    stop();
+}
+
+/* One of three. */
+TEST(vote, is_not_wanted_of_a_server_that_a_minority_names)
+{
+    start(1);
+    fake_door(sentinel[1], FAKE_REFUSE);
+    fake_door(sentinel[2], FAKE_REFUSE);
+    CLIENT client = client_open(list);
+    ck_assert(!takes(client, "a"));
+    ck_assert(says(client, "2 don't answer"));
+    ck_assert(!master_has(masters, 0, RL_MARKER_KEY));
+    stop();
+}
+
+/* Nothing that writes is sent to who is not named. */
+TEST(vote, is_not_wanted_where_they_name_different_servers)
+{
+    start(2);
+    names(1, masters->node[1].tcp_at.port, 1);
+    fake_door(sentinel[2], FAKE_REFUSE);
+    CLIENT client = client_open(list);
+    ck_assert(!takes(client, "a"));
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert(!master_has(masters, i, RL_MARKER_KEY));
+        ck_assert(!master_has(masters, i, "a"));
+    }
+    fake_door(sentinel[2], FAKE_OPEN);
+    ck_assert(takes_in_time(client, "a"));
+    ck_assert(master_has(masters, 0, RL_MARKER_KEY));
+    ck_assert(!master_has(masters, 1, RL_MARKER_KEY));
+    stop();
+}
+
+/* The word of a majority is D old at most: silent ones end the votes. */
+TEST(vote, ends_when_majority_falls_silent)
+{
+    static const struct fake_rule silent = {.match = "SENTINEL *", .then = FAKE_SILENT,
+                                            .reply = ""};
+    start(1);
+    CLIENT client = client_open(list);
+    ck_assert(takes_in_time(client, "a"));
+    fake_rule(sentinel[0], &silent);
+    ck_assert(takes_in_time(client, "a")); /* two are a majority */
+    fake_rule(sentinel[1], &silent);
+    pause_ms(1100);
+    ck_assert(!takes(client, "a"));
+    for (unsigned i = 0; i < 2; i++) {
+        fake_clear_rules(sentinel[i]);
+        names(i, masters->node[0].tcp_at.port, 0);
+    }
+    ck_assert(takes_in_time(client, "a"));
+    stop();
+}
+
+/* An idle client asks nobody, and asks before its next vote. */
+TEST(vote, is_asked_for_anew_by_idle_client)
+{
+    start(1);
+    CLIENT client = client_open(list);
+    ck_assert(takes_in_time(client, "a"));
+    pause_ms(1500);
+    unsigned asked = fake_count(sentinel[0], "SENTINEL MASTER *");
+    pause_ms(1500);
+    ck_assert_uint_eq(fake_count(sentinel[0], "SENTINEL MASTER *"), asked);
+    ck_assert(takes(client, "a"));
+    ck_assert_uint_gt(fake_count(sentinel[0], "SENTINEL MASTER *"), asked);
+    stop();
+}
+
+/* Another majority: another connection, and a quarantine there; the former server gets no more. */
+TEST(failover, goes_to_whom_they_name_next)
+{
+    start(2);
+    CLIENT client = client_open(list);
+    ck_assert(takes_in_time(client, "a"));
+    all_name(1, 7);
+    int64_t began_ms = now_ms();
+    pause_ms(1100); /* what they said before counts no more */
+    ck_assert(!takes(client, "b"));
+    ck_assert(!master_has(masters, 0, "b"));
+    ck_assert(takes_in_time(client, "b"));
+    ck_assert_int_ge(now_ms() - began_ms, 1100);
+    struct reply marker = master_do(masters, 1, "GET", RL_MARKER_KEY, NULL);
+    ck_assert_msg(strstr(marker.text, " failover @7") || strstr(marker.text, " @7"), "%s",
+                  marker.text);
+    stop();
+}
+
+/* The same server in another term: it may have been replaced meanwhile. */
+TEST(failover, of_the_same_server_in_another_term_begins_a_quarantine)
+{
+    start(1);
+    CLIENT client = client_open(list);
+    ck_assert(takes_in_time(client, "a"));
+    all_name(0, 2);
+    pause_ms(1100);
+    ck_assert(!takes(client, "a"));
+    ck_assert(takes_in_time(client, "a"));
+    struct reply marker = master_do(masters, 0, "GET", RL_MARKER_KEY, NULL);
+    ck_assert_msg(strstr(marker.text, " @2") != NULL, "%s", marker.text);
+    stop();
+}
+
+/* ---- what they may answer ----------------------------------------------------------------- */
+
+#define BULK10 "$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n"                        \
+    "$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n"
+#define OF_MASTER "SENTINEL MASTER *"
+#define OF_ADDRESS "SENTINEL GET-MASTER-ADDR-BY-NAME *"
+
+static const struct {
+    const char *match, *reply, *why; /* NULL: its connection ends */
+} hostile[] = {
+    {OF_MASTER, "-ERR No such master with that name\r\n", "knows no service of this name"},
+    {OF_MASTER, "-NOPERM no\r\n", "refuses its user"},
+    {OF_MASTER, "-ERR unknown command 'SENTINEL'\r\n", "is no Sentinel"},
+    {OF_MASTER, "-ERR other\r\n", "answers with an error"},
+    {OF_MASTER, "*0\r\n", "no flags of a master"},
+    {OF_MASTER, "*2\r\n$2\r\nip\r\n$9\r\n127.0.0.1\r\n", ""},
+    {OF_MASTER, "$-1\r\n", NULL},
+    {OF_MASTER, "*-1\r\n", NULL},
+    {OF_MASTER, "+OK\r\n", NULL},
+    {OF_MASTER, ":1\r\n", NULL},
+    {OF_MASTER, "$2\r\nOK\r\n", NULL},
+    {OF_MASTER, "*1\r\n$2\r\nip\r\n", NULL},
+    {OF_MASTER, "*2\r\n$2\r\nip\r\n:1\r\n", NULL},
+    {OF_MASTER, "*2\r\n$2\r\nip\r\n$-1\r\n", NULL},
+    {OF_MASTER, "*2\r\n:1\r\n:2\r\n", NULL},
+    {OF_MASTER, "*2\r\n*0\r\n*0\r\n", NULL},
+    {OF_MASTER, "*12\r\n" BULK10 "$1\r\na\r\n:1\r\n", NULL},
+    {OF_MASTER, "*12\r\n" BULK10 "$1\r\na\r\n$-1\r\n", NULL},
+    {OF_MASTER, "*257\r\n", NULL},
+    {OF_MASTER, "*1000000000\r\n", NULL},
+    {OF_MASTER, "%1\r\n$2\r\nip\r\n$1\r\na\r\n", NULL},
+    {OF_MASTER, "rubbish\r\n", NULL},
+    {OF_ADDRESS, "*-1\r\n", "knows no service of this name"},
+    {OF_ADDRESS, "-ERR no\r\n", "answers with an error"},
+    {OF_ADDRESS, "*0\r\n", NULL},
+    {OF_ADDRESS, "*1\r\n$1\r\na\r\n", NULL},
+    {OF_ADDRESS, "*2\r\n$1\r\na\r\n:1\r\n", NULL},
+    {OF_ADDRESS, "*3\r\n$1\r\na\r\n$1\r\n1\r\n$1\r\n1\r\n", NULL},
+    {OF_ADDRESS, "+OK\r\n", NULL},
+    {"SENTINEL MYID", "-ERR unknown subcommand\r\n", "SENTINEL MYID"},
+    {"SENTINEL MYID", "$-1\r\n", NULL},
+    {"SENTINEL MYID", "*0\r\n", NULL},
+    {"SENTINEL MYID", "$60\r\n0123456789012345678901234567890123456789"
+                      "01234567890123456789\r\n", NULL},
+    {"INFO server", "$0\r\n\r\n", NULL},
+    {"INFO server", "*0\r\n", NULL},
+    {"INFO server", "$25\r\nredis_mode:standalone\r\na:\r\n\r\n", NULL},
+};
+
+/* One of three tells nothing, and costs nothing; two of them cost the vote. */
+TEST(answer, that_is_not_expected_tells_nothing, .rows = ROWS(hostile))
+{
+    struct fake_rule rule = {.match = hostile[_i].match, .reply = hostile[_i].reply};
+    start(1);
+    fake_rule(sentinel[0], &rule);
+    CLIENT client = client_open(list);
+    ck_assert_msg(takes_in_time(client, "a"), "%s", hostile[_i].reply);
+    CLIENT other = NULL;
+    fake_rule(sentinel[1], &rule);
+    other = client_open(list);
+    ck_assert_msg(!takes(other, "a"), "%s", hostile[_i].reply);
+    ck_assert(says(other, hostile[_i].why ? hostile[_i].why : "2 of 3 Sentinels don't answer"));
+    stop();
+}
+
+CASE(vote, .timeout_s = 60)
+CASE(failover, .timeout_s = 60)
+CASE(answer, .timeout_s = 60)
