@@ -86,6 +86,9 @@ lines"
     expect 64 'longer than 512' up 3 --password "$(printf '%0513d' 0)"
     expect 64 'does not go with down' down --tls
     expect 64 'does not go with kill' kill 1 --empty
+    expect 64 'takes no number' up 3 --sentinel
+    for guard in on off; do expect 64 'does not go with --sentinel' up --sentinel --guard $guard; done
+    expect 64 'does not go with ls' ls --sentinel
     expect 64 'double quote' up 3 --dir "$work/a\"b"
     expect 64 'too long' up 3 --dir "$work/$(printf '%0100d' 0)"
     expect 0 'usage: redlock-cluster up N' --help
@@ -357,6 +360,63 @@ masters_are_marked_when_they_are_made_and_not_later() {
     expect 0 '' down --dir "$d"
 }
 
+locks() { "${REDLOCK:-./bin/redlock}" -n "$d/redlock.conf" run --wait 60s x -- true; }
+names() { # SENTINEL SERVER: the address that it names is the server's
+    [ "$(ask "$1" SENTINEL get-master-addr-by-name redlock | tail -n 1)" = "$(port_of "$d" "$2")" ]
+}
+another_is_named() { # SENTINEL: than 1
+    names "$1" 2 || names "$1" 3
+}
+follows_somebody() { ask "$1" INFO replication | grep -q '^role:slave'; } # INDEX
+
+sentinels_name_a_replica_when_the_master_is_gone() {
+    expect 0 'up: a master, two replicas and three Sentinels' up --sentinel --dir "$d" --max-ttl 1s
+    check 'it says what the first lock waits for' grep -q 'do not count for 3s (max-ttl 1s)' "$work/out"
+    hosts=127.0.0.1:$(port_of "$d" 4),127.0.0.1:$(port_of "$d" 5),127.0.0.1:$(port_of "$d" 6)
+    check 'one node' [ "$(grep -v '^#' "$d/redlock.conf" | head -n 1)" = "node redis+sentinel://$hosts/redlock" ]
+    check 'max-ttl' grep -qx 'max-ttl 1s' "$d/redlock.conf"
+    check 'a lock' locks
+    for i in 1 2 3; do expect 0 "^$i up [0-9]+ [0-9]+ $d/$i/redis.sock server\$" ls --dir "$d"; done
+    for i in 4 5 6; do
+        expect 0 "^$i up [0-9]+ [0-9]+ $d/$i/redis.sock sentinel\$" ls --dir "$d"
+        check "Sentinel $i names the master" names $i 1
+    done
+    check 'a key is set' says OK 1 SET kept yes
+    check 'the replicas have it' eval 'await says yes 2 GET kept && await says yes 3 GET kept'
+    expect 0 '' kill 1 --dir "$d"
+    for i in 4 5 6; do check "Sentinel $i names another" await another_is_named $i; done
+    check 'a lock, there' locks
+    expect 0 '' restart 6 --dir "$d"
+    check 'one that is restarted still does' another_is_named 6
+    expect 0 '' pause 4 --dir "$d"
+    expect 0 '' pause 5 --dir "$d"
+    expect 0 '' restart 6 --empty --dir "$d"
+    check 'one that forgot names the first' names 6 1
+    expect 0 '' resume 4 --dir "$d"
+    expect 0 '' resume 5 --dir "$d"
+    check 'it learns from the others' await another_is_named 6
+    expect 0 '' restart 1 --dir "$d"
+    check 'the former master follows' eval 'await follows_somebody 1 || await follows_somebody 1'
+    expect 0 '' down --dir "$d"
+    check 'nothing runs' none_left
+    check 'nothing is left' [ ! -e "$d" ]
+}
+
+sentinels_with_password_and_tls() {
+    command -v openssl >/dev/null || { echo 'no openssl program: --tls is not tested'; return; }
+    expect 0 'three Sentinels' up --sentinel --dir "$d" --password 'a "b' --tls --max-ttl 1s
+    check 'node list' grep -qE "^node rediss\+sentinel://(127.0.0.1:[0-9]+,?){3}/redlock ca-file=$d/tls/ca.pem password-file=$d/password sentinel-password-file=$d/password\$" "$d/redlock.conf"
+    check 'a stranger is refused' [ -z "$(ask 4 PING | grep PONG)" ]
+    REDISCLI_AUTH='a "b'
+    export REDISCLI_AUTH
+    expect 0 '' kill 1 --dir "$d"
+    check 'another is named' await another_is_named 4
+    check 'a lock' locks
+    unset REDISCLI_AUTH
+    expect 0 '' down --dir "$d"
+    check 'nothing is left' [ ! -e "$d" ]
+}
+
 # od is what ports are drawn with: the first draw is made to be a port that is taken.
 ports_that_are_taken() {
     expect 0 'masters up' up 1 --dir "$work/other"
@@ -441,6 +501,8 @@ for case in \
     passwords_stay_off_command_lines \
     tls_ports_have_a_certificate_of_their_own_ca \
     masters_are_marked_when_they_are_made_and_not_later \
+    sentinels_name_a_replica_when_the_master_is_gone \
+    sentinels_with_password_and_tls \
     ports_that_are_taken \
     a_signal_during_up_leaves_nothing \
     down_after_up_was_killed; do

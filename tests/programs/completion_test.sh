@@ -45,7 +45,7 @@ verbs_of() { help_of "$1" | awk '/^  [a-z]/ { print $1 } /^ +-/ { exit }'; } # P
         echo "$program |"$(verbs_of $program)
     done
     cat <<'END'
-redlock-cluster up 5 --|--tls --password --max-ttl --guard --dir --help --version
+redlock-cluster up 5 --|--sentinel --tls --password --max-ttl --guard --dir --help --version
 redlock-cluster restart 5 --|--empty --dir --help --version
 redlock --nodes x lo|lock
 redlock -n fi|file.conf
