@@ -21,7 +21,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,7 +170,8 @@ static void settle(redlock *client)
 
 static int open_nodes(redlock *client, const char *file, redlock_error *error)
 {
-    assert(client->config.node_count >= 1 && client->loop.epoll_fd >= 0);
+    assert(client->config.node_count >= 1 && client->config.node_count <= REDLOCK_NODES_MAX);
+    assert(client->loop.epoll_fd >= 0 && client->node_settings.events);
     char why[256] = "";
     client->nodes.all = calloc(client->config.node_count, sizeof(*client->nodes.all));
     if (!client->nodes.all)

@@ -151,7 +151,7 @@ static bool same_node(const struct rl_node_config *a, const struct rl_node_confi
         return rl_sentinels_name_one(a, b);
     if (a->transport == RL_UNIX || b->transport == RL_UNIX)
         return a->transport == b->transport && strcmp(a->path, b->path) == 0;
-    return a->port == b->port && rl_host_equal(a->host, b->host);
+    return rl_place_equal(a->host, a->port, b->host, b->port);
 }
 
 static int check_not_twice(const struct rl_config *config, unsigned first, unsigned second,

@@ -119,3 +119,8 @@ bool rl_host_equal(const char *a, const char *b)
     b_len -= b_len > 0 && b[b_len - 1] == '.';
     return a_len == b_len && memcmp(a, b, a_len) == 0;
 }
+
+bool rl_place_equal(const char *host_a, int port_a, const char *host_b, int port_b)
+{
+    return port_a == port_b && rl_host_equal(host_a, host_b);
+}

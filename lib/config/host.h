@@ -17,4 +17,7 @@ int rl_host_parse(const char *text, size_t len, char **ret_host, struct rl_probl
  * do, and so does a name with and without its last dot. */
 bool rl_host_equal(const char *a, const char *b);
 
+/* And their ports as well? */
+bool rl_place_equal(const char *host_a, int port_a, const char *host_b, int port_b);
+
 #endif

@@ -20,7 +20,7 @@ bool rl_config_has_sentinels(const struct rl_config *config)
 
 static bool same_place(const struct rl_sentinel_at *a, const struct rl_sentinel_at *b)
 {
-    return a->port == b->port && rl_host_equal(a->host, b->host);
+    return rl_place_equal(a->host, a->port, b->host, b->port);
 }
 
 bool rl_sentinels_name_one(const struct rl_node_config *a, const struct rl_node_config *b)

@@ -203,7 +203,7 @@ static int parse_sentinels(struct url *url, size_t end)
         node->host = NULL;
         node->port = 0;
         for (const struct rl_sentinel_at *other = node->sentinel; other < sentinel; other++) {
-            if (other->port == sentinel->port && rl_host_equal(other->host, sentinel->host))
+            if (rl_place_equal(other->host, other->port, sentinel->host, sentinel->port))
                 return fail(url, at, "this Sentinel stands in front already; name each once");
         }
         url->at = comma;

@@ -77,3 +77,15 @@ bool rl_driven_before(const struct rl_driven *driven, int64_t at_ns)
     assert(driven->back_ns <= driven->looked_ns);
     return at_ns < driven->back_ns;
 }
+
+void rl_driven_plan_retry(const struct rl_driven *driven, struct rl_retry *retry,
+                          struct rl_prng *prng, int64_t up_ns, int64_t now_ns)
+{
+    assert(up_ns >= 0); /* a clock that went back may be before it */
+    if (rl_driven_before(driven, retry->begun_ns))
+        rl_retry_excuse(retry, now_ns);
+    else if (up_ns > 0 || rl_driven_unseen(driven, retry))
+        rl_retry_lost(retry, prng, up_ns > 0 ? up_ns : now_ns, now_ns);
+    else
+        rl_retry_failed(retry, prng, now_ns);
+}

@@ -54,6 +54,11 @@ bool rl_driven_long_ago(const struct rl_driven *driven, int64_t now_ns);
  * was too short for an absence, but justifies one more connect at once. */
 bool rl_driven_unseen(const struct rl_driven *driven, const struct rl_retry *retry);
 
+/* When to connect again after an attempt failed, or a connection ended that had been up since
+ * `up_ns` (0: it was not): what nobody looked at is no failure. */
+void rl_driven_plan_retry(const struct rl_driven *driven, struct rl_retry *retry,
+                          struct rl_prng *prng, int64_t up_ns, int64_t now_ns);
+
 /* Is that time before the end of the last absence? */
 bool rl_driven_before(const struct rl_driven *driven, int64_t at_ns);
 

@@ -100,8 +100,8 @@ static const struct rl_refusal rows[] = {
                                           "both another database; delete it when nobody uses it"),
     LASTS("a name that leads to several", "give each Sentinel a name of its own, as a pod's"),
     LASTS("named twice", "name different Sentinels"),
-    LASTS("SENTINEL MYID", "allow the Sentinels' user SENTINEL MYID, which Redis has since 6.2, and "
-                           "give the line the password that they want"),
+    LASTS("SENTINEL MYID", "allow the Sentinels' user SENTINEL MYID, which Redis has since 6.2, "
+                           "and give the line the password that they want"),
     PASSES("Sentinels don't answer", SENTINELS),
     PASSES("Sentinels doesn't answer", SENTINELS),
     PASSES("a later failover than", "do its Sentinels reach each other?"),

@@ -7,7 +7,8 @@
  *
  * In the last millisecond before each of the two ends the lock is over already, because users
  * see whole milliseconds (rl_validity_over). With a whole millisecond left it stands. So the
- * first moment at which it is over is the end - 1 ms + 1 ns (rl_validity_over_ns). The drift is the sum of ttl * drift-factor, 1 ns and 2 ms (rl_drift_ns).
+ * first moment at which it is over is the end - 1 ms + 1 ns (rl_validity_over_ns). The drift is the
+ * sum of ttl * drift-factor, 1 ns and 2 ms (rl_drift_ns).
  *
  * Times are readings of one client's clock in ns. Across a step back of that clock these times
  * mean nothing (base/clock.h). A deadline of 0 is none: the lock is not held.

@@ -5,6 +5,7 @@
 
 #include "base/times.h"
 #include "config/sentinels.h"
+#include "core/quorum.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static bool is_hopeful(struct rl_endpoints *endpoints, const struct rl_node *nod
                          (sentinel->mode == RL_SENTINEL_UP && witness->last.told);
         }
     }
-    return unheard || count > witnesses->named / 2;
+    return unheard || count >= rl_quorum_needed(witnesses->named);
 }
 
 void rl_endpoints_heard(struct rl_endpoints *endpoints, struct rl_node *node, bool vouched,

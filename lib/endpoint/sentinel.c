@@ -68,14 +68,9 @@ static void plan_retry(struct rl_sentinel *sentinel, int64_t now_ns)
     const struct rl_node_settings *settings = sentinel->all->settings;
     if (sentinel->mode != RL_SENTINEL_UP && rl_refusal_lasts(sentinel->why))
         rl_retry_refused(&sentinel->retry, settings->prng, now_ns);
-    else if (rl_driven_before(settings->driven, sentinel->retry.begun_ns))
-        rl_retry_excuse(&sentinel->retry, now_ns);
-    else if (sentinel->mode == RL_SENTINEL_UP ||
-             rl_driven_unseen(settings->driven, &sentinel->retry))
-        rl_retry_lost(&sentinel->retry, settings->prng,
-                      sentinel->mode == RL_SENTINEL_UP ? sentinel->since_ns : now_ns, now_ns);
     else
-        rl_retry_failed(&sentinel->retry, settings->prng, now_ns);
+        rl_driven_plan_retry(settings->driven, &sentinel->retry, settings->prng,
+                             sentinel->mode == RL_SENTINEL_UP ? sentinel->since_ns : 0, now_ns);
 }
 
 void rl_sentinel_disconnect(struct rl_sentinel *sentinel, int64_t now_ns, const char *format,

@@ -38,7 +38,8 @@ const char *rl_node_word(struct rl_node *node);
 /* Are their answers awaited, which may give it a vote? */
 bool rl_node_awaits_word(const struct rl_node *node, int64_t now_ns);
 
-/* node_hear.c: they have said something, or fallen silent. `vouched`: its server was vouched for before. */
+/* node_hear.c: they have said something, or fallen silent. `vouched`: its server was vouched for
+ * before. */
 void rl_node_hear(struct rl_node *node, bool vouched, bool hopeful, int64_t now_ns);
 
 #endif

@@ -97,18 +97,13 @@ void rl_node_disconnect(struct rl_node *node, unsigned index, int64_t now_ns,
     rl_connection_forget_login(&slot->connection);
     if (current) {
         memcpy(node->why, why, sizeof(why));
-        const struct rl_driven *driven = node->settings->driven;
-        int64_t up_ns = node->mode == RL_UP ? node->since_ns : now_ns;
         if (node->mode != RL_UP && rl_refusal_lasts(why)) /* however late that is read */
             rl_retry_refused(&node->retry, node->settings->prng, now_ns);
         else if (node->goes_on && node->mode != RL_UP)
             rl_retry_anew(&node->retry, now_ns);
-        else if (rl_driven_before(driven, node->retry.begun_ns))
-            rl_retry_excuse(&node->retry, now_ns);
-        else if (node->mode == RL_UP || rl_driven_unseen(driven, &node->retry))
-            rl_retry_lost(&node->retry, node->settings->prng, up_ns, now_ns);
         else
-            rl_retry_failed(&node->retry, node->settings->prng, now_ns);
+            rl_driven_plan_retry(node->settings->driven, &node->retry, node->settings->prng,
+                                 node->mode == RL_UP ? node->since_ns : 0, now_ns);
         bool news = node->retry.flaws <= 1 && !node->goes_on;
         rl_node_set_mode(node, RL_DOWN, now_ns);
         node->ask_info_ns = INT64_MAX;

@@ -90,12 +90,6 @@ static void on_ready(struct rl_tag *tag, unsigned epoll_events, int64_t now_ns)
 
 /* ---- wishes and time ------------------------------------------------------------------ */
 
-/* Its Sentinels name another server than the one that it is connected to. */
-static bool has_moved(const struct rl_sub *sub)
-{
-    return sub->node->named && sub->moves != sub->node->named->moves;
-}
-
 static bool may_retry(const struct rl_sub *sub)
 {
     return sub->wanted && (sub->mode == RL_SUB_DOWN || sub->mode == RL_SUB_DENIED) &&
@@ -178,7 +172,7 @@ static int64_t again_ns(const struct rl_sub *sub)
 
 void rl_sub_tick(struct rl_sub *sub, int64_t now_ns)
 {
-    if (is_live(sub) && has_moved(sub))
+    if (is_live(sub) && rl_sub_has_moved(sub))
         rl_sub_disconnect(sub, now_ns, "another server is named");
     if (sub->mode == RL_SUB_CONNECTING)
         step(sub, 0, now_ns);

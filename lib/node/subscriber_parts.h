@@ -53,6 +53,12 @@ void rl_sub_channel_answered(struct rl_sub *sub, const struct rl_inflight *infli
 bool rl_sub_channel_message(struct rl_sub *sub, const struct rl_reply *reply, int64_t now_ns);
 void rl_sub_ask_again(struct rl_sub *sub, int64_t now_ns);
 
+/* Do its Sentinels name another server than the one that it connected to? */
+static inline bool rl_sub_has_moved(const struct rl_sub *sub)
+{
+    return sub->node->named && sub->moves != sub->node->named->moves;
+}
+
 /* Is there a channel, besides the client's own, that needs the connection? */
 static inline bool rl_sub_has_channels(const struct rl_sub *sub)
 {

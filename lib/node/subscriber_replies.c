@@ -87,8 +87,7 @@ void rl_sub_on_bulk(void *context, const char *bytes, size_t len)
 /* R7: Its process lives, or lived when it answered this. */
 static void tell_met(struct rl_sub *sub, const struct rl_inflight *inflight, int64_t now_ns)
 {
-    bool moved = sub->node->named && sub->moves != sub->node->named->moves;
-    if (sub->run_id[0] && !moved)
+    if (sub->run_id[0] && !rl_sub_has_moved(sub))
         sub->events->met(sub->node->settings->owner, sub->node, sub->run_id, inflight->sent_ns,
                          now_ns);
 }

@@ -15,10 +15,7 @@ static redlock_error error;
 
 static int words(const char *text)
 {
-    error = (redlock_error)REDLOCK_ERROR_INIT;
-    rl_config_init(&config);
-    int code = rl_config_parse_words(&config, text, strlen(text), &error);
-    return code == 0 ? rl_config_check(&config, &error) : code;
+    return conf_parse_words(text, &config, &error);
 }
 
 TEST(words, one_url_is_a_list_of_one)

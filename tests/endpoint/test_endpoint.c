@@ -198,10 +198,11 @@ TEST(vote, ends_when_majority_falls_silent)
     stop();
 }
 
-/* An idle client asks nobody, and asks before its next vote. */
+/* An idle client asks nobody, though a thread drives it, and asks before its next vote. */
 TEST(vote, is_asked_for_anew_by_idle_client)
 {
     start(1);
+    strncat(list, " background=always", sizeof(list) - strlen(list) - 1);
     CLIENT client = client_open(list);
     ck_assert(takes_in_time(client, "a"));
     pause_ms(1500);
@@ -227,8 +228,7 @@ TEST(failover, goes_to_whom_they_name_next)
     ck_assert(takes_in_time(client, "b"));
     ck_assert_int_ge(now_ms() - began_ms, 1100);
     struct reply marker = master_do(masters, 1, "GET", RL_MARKER_KEY, NULL);
-    ck_assert_msg(strstr(marker.text, " failover @7") || strstr(marker.text, " @7"), "%s",
-                  marker.text);
+    ck_assert_msg(strstr(marker.text, " @7") != NULL, "%s", marker.text);
     stop();
 }
 

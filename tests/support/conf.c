@@ -83,6 +83,14 @@ int conf_parse(const char *text, size_t len, struct rl_config *ret_config,
     return code;
 }
 
+int conf_parse_words(const char *text, struct rl_config *ret_config, redlock_error *ret_error)
+{
+    *ret_error = (redlock_error)REDLOCK_ERROR_INIT;
+    rl_config_init(ret_config);
+    int code = rl_config_parse_words(ret_config, text, strlen(text), ret_error);
+    return code == 0 ? rl_config_check(ret_config, ret_error) : code;
+}
+
 void conf_expect_every(const struct rl_config *config)
 {
     ck_assert_int_eq(config->max_ttl_ms, 20000);

@@ -34,6 +34,8 @@ void conf_expect_error(const redlock_error *error, const char *file, int line, i
 /* Parse and check, as "n.conf". Returns what these return. */
 int conf_parse(const char *text, size_t len, struct rl_config *ret_config,
                redlock_error *ret_error);
+/* The same of a list in words. */
+int conf_parse_words(const char *text, struct rl_config *ret_config, redlock_error *ret_error);
 
 /* Lines that set all there is to what it is not by default; a config must have that. */
 #define CONF_EVERY                                                                             \
