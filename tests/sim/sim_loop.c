@@ -149,7 +149,9 @@ static void on_tried(void *context, int result, redlock_lock *lock)
     sim_count_try(slot->name, result);
     slot->state = FREE;
     rest(slot, SIM_STEP_NS);
-    if (result != REDLOCK_OK || slot->actor->leaving) /* what is closed now gives it up */
+    if (result == REDLOCK_OK && slot->actor->leaving) /* what is closed now gives it up */
+        sim_won_unseen(slot->actor, &slot->options);
+    if (result != REDLOCK_OK || slot->actor->leaving)
         return;
     slot->lock = lock;
     slot->hold = sim_took(lock, slot->name, &slot->options, slot->asked_ns);

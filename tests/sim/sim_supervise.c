@@ -10,7 +10,7 @@
 
 static void start_threads(struct sim_actor *actor)
 {
-    actor->leaving = false;
+    actor->leaving = actor->kept_unseen = false;
     actor->calm = actor->calling = 0;
     actor->running = actor->threads;
     for (unsigned i = 0; i < actor->threads; i++) {
@@ -63,7 +63,7 @@ static void close_client(struct sim_actor *actor)
     unsigned master;
     memcpy(holder, actor->client->identity.holder, sizeof(holder));
     sim_close(actor->client);
-    if (!answers_in_time() || actor->options.linger_ms != 0)
+    if (!answers_in_time() || actor->options.linger_ms != 0 || actor->kept_unseen)
         return;
     /* What was asked for in the last moment of a lock has less time. */
     if (sim_token_left(holder, &master))

@@ -235,7 +235,9 @@ static int blocking_try(struct sim_actor *actor, const char *name,
     if (!any_stood())
         sim_waited(name, options, began_ns);
     /* The client may be closed by now, and the lock gone with it. */
-    if (result == REDLOCK_OK && !actor->leaving)
+    if (result == REDLOCK_OK && actor->leaving)
+        sim_won_unseen(actor, options);
+    else if (result == REDLOCK_OK)
         *ret_hold = sim_took(*ret_lock, name, options, asked_ns);
     return result;
 }

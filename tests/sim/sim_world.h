@@ -103,6 +103,7 @@ struct sim_actor {
     redlock *client;
     struct sim_fiber *supervisor;
     bool leaving;           /* its threads are to let go of the client */
+    bool kept_unseen;       /* one was then told of a lock with a least time: R21 keeps it */
     bool watches;           /* the supervisor sleeps, and may be called */
     unsigned running, calm; /* threads that work; that were served after the faults' end */
     unsigned calling;       /* threads within a blocking call that may be ended by closing */
@@ -126,6 +127,12 @@ struct sim_world {
 };
 
 extern struct sim_world sim_world;
+
+/* A try of this actor has won a lock while it leaves, and nobody will take it up. */
+static inline void sim_won_unseen(struct sim_actor *actor, const redlock_options *options)
+{
+    actor->kept_unseen |= options->at_least_ms > 0;
+}
 
 /* Play it from beginning to end. False: it can't be ended, the process is of no more use. */
 bool sim_world_play(uint64_t seed, struct sim_tally *tally);
