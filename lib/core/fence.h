@@ -1,7 +1,8 @@
 /* fence.h - the fencing token of a hold: a number that a majority of the masters has. The token
  * is above the tokens of all earlier holds of that lock. Core: pure.
  *
- * Each master that grants the lock names a number above all that it has named or heard of. The
+ * Each master that grants the lock names a number above all that it has named or heard of. After
+ * a master lost its counter, its clock (below) or a certificate (certify.h) makes that true. The
  * majority with the lowest numbers decides: the token is the greatest of these numbers, and each
  * master of that majority must have the token. A master that is ahead of the majority does not
  * count.

@@ -107,7 +107,8 @@ void rl_hold_distrust(struct rl_hold *hold)
 
 /* ---- acquire -------------------------------------------------------------------------- */
 
-/* Won, and a majority has the fencing token if there is one: ours, if there is time left. */
+/* R1: Won, and a majority has the fencing token if there is one. The deadline counts from t0, and
+ * a round that is won with nothing left is lost. */
 unsigned rl_hold_become_held(struct rl_hold *hold, int64_t now_ns)
 {
     int64_t until = rl_validity_end_ns(hold->ask.t0_ns, hold->ask_ttl_ns, hold->drift_factor);
@@ -135,7 +136,7 @@ static void fail_not_asked(struct rl_hold *hold)
     hold->not_asked_yet = 0;
 }
 
-/* R1: The deadline counts from t0, and a round that is won too late is lost. */
+/* The round has a verdict: held, or the token must be told first, or lost. */
 unsigned rl_hold_judge_ask(struct rl_hold *hold, int64_t now_ns)
 {
     assert(hold->phase == RL_HOLD_ASKING);

@@ -42,7 +42,7 @@ struct rl_hold {
     bool hearsay;    /* attached: no majority has confirmed it to this client yet */
     bool extending;
     bool releasing;
-    int64_t ttl_ns;        /* the usual TTL: of the acquire, and of its renewals */
+    int64_t ttl_ns;        /* the usual TTL: of renewals, and of the acquire but for ask_ttl_ns */
     int64_t lock_delay_ns; /* keys live so much longer than their TTL, unless released */
     int64_t key_life_ns;   /* the longest one that a node was sent */
     int64_t deadline_ns;   /* HELD: ours until 1 ms before that (validity.h). It only grows;

@@ -10,8 +10,8 @@
  * first moment at which it is over is the end - 1 ms + 1 ns (rl_validity_over_ns). The drift is the
  * sum of ttl * drift-factor, 1 ns and 2 ms (rl_drift_ns).
  *
- * Times are readings of one client's clock in ns. Across a step back of that clock these times
- * mean nothing (base/clock.h). A deadline of 0 is none: the lock is not held.
+ * Times are readings of one client's clock in ns (CLOCK_BOOTTIME, base/clock.h). Across a step
+ * back of that clock these times mean nothing. A deadline of 0 is none: the lock is not held.
  */
 #ifndef RL_VALIDITY_H
 #define RL_VALIDITY_H

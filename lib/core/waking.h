@@ -13,10 +13,10 @@
  *    plain kinds the lock was reserved for it, and a refused one enters the queue again.
  *
  * Some releases wake nobody: those of rounds that were lost behind one holder, and those of keys
- * that stay (engine/lease/lease_pool.c:wakes_nobody). Any message may get lost. So each pause has
- * an end (rl_pause_end_ns()). The pause ends when the TTLs of a majority's keys run out, a little
- * later for each waiter ahead, when an unprompted try is due, or after a growing backoff for
- * events without a message. The shell (api/acquire.c, engine/wait/wait_signals.c) tells what
+ * that stay (wakes_nobody of a lease, set by api/acquire_round.c:note_refusal). Any message may
+ * get lost. So each pause has an end (rl_pause_end_ns()). The pause ends when the TTLs of a
+ * majority's keys run out, a little later for each waiter ahead, when an unprompted try is due, or
+ * after a growing backoff for events without a message. The shell (api/acquire.c, engine/wait/wait_signals.c) tells what
  * happens, and does what is decided here.
  */
 #ifndef RL_WAKING_H
