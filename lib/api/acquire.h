@@ -2,7 +2,7 @@
  * refusal it sleeps and asks again with a fresh token, until it has the lock or the caller's
  * time is over.
  *
- * Its phases are drawn in docs/ARCHITECTURE.md.
+ * The phases of a try are drawn in docs/ARCHITECTURE.md.
  *
  * A try that was refused joins the name's wait queue (wait_queue.h). The next round enters the
  * try into the queues of the nodes. The try then sleeps until a majority of them reports the

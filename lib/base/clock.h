@@ -9,8 +9,8 @@
  *
  * The kernel's clock may also stand still, as in a virtual machine that is stopped, until
  * somebody sets the wall clock there. A client that watches the wall clock begins a new epoch
- * when that has gone on further than the kernel's clock. Its time goes on by the kernel's
- * clock all the same: no wall clock makes a wait or a guard shorter.
+ * when the wall clock has gone on further than the kernel's clock. The client's time goes on by
+ * the kernel's clock all the same: no wall clock makes a wait or a guard shorter.
  */
 #ifndef RL_CLOCK_H
 #define RL_CLOCK_H

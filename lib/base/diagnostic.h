@@ -1,7 +1,7 @@
 /* diagnostic.h - errors of an input: what is wrong, where, and what would be right. Core.
  *
- * The parsers of single values know an offset into their text, not a file: they fill in a
- * problem. Their caller knows the place, and makes a redlock_error of it.
+ * The parsers of single values know an offset into their text, not a file: they fill in a problem.
+ * A parser's caller knows the place of that text, and makes a redlock_error of the problem.
  */
 #ifndef RL_DIAGNOSTIC_H
 #define RL_DIAGNOSTIC_H

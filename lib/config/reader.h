@@ -1,6 +1,6 @@
 /* reader.h - a node list that is being read: its words, values, and errors with their place.
- * Core. Messages say where, and never repeat what stands there, which might be a password in
- * the wrong place.
+ * Core. Messages name the place of an error. Messages never repeat the text there, because that
+ * text might be a password in the wrong place.
  */
 #ifndef RL_READER_H
 #define RL_READER_H

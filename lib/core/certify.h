@@ -9,11 +9,11 @@
  *      that loss.
  *   2. The clients tell the greatest of these to the master: its next tokens are above that.
  *
- * Each hold whose token was told has a master of that quorum that is not the lost one. If that
- * master had the token when it was read, the new tokens are above the token. If that master took
- * part later, the hold's request shows an id that is younger than the loss, so the hold began
- * after the loss. The masters compare the ids. So a round may use only the ids that were known
- * when it began. No clock appears in this argument.
+ * Each hold whose token was told has a master in that quorum, and this master did not lose its
+ * counters. If that master had the token when it was read, the new tokens are above the token.
+ * If that master took part later, the hold's request shows an id that is younger than the loss,
+ * so the hold began after the loss. The masters compare the ids. So a round may use only the
+ * ids that were known when it began. No clock appears in this argument.
  *
  * The argument needs a quorum of masters, and not of answers. So the clients read each node once
  * for a loss, although readings of other clients give it other ids meanwhile. The first reading

@@ -4,11 +4,11 @@
  *   time      ----------------------------------------------------->
  *                              '---- absence ---------'
  *
- * Time in which nobody polled is no evidence against a master. Its replies were not read, and
- * the next step of a connect or handshake was not taken. So the first poll after such an absence
- * asks here how long it was. Two things follow for every connection (rl_node_absent,
- * rl_sub_absent). The deadlines of the connection move by that time. An attempt that began
- * before and failed meanwhile is begun anew at once, and does not count as a failure.
+ * Time in which nobody polled is no evidence against a master. In that time nobody read the
+ * master's replies, or took the next step of a connect or handshake. So the first poll after
+ * such an absence asks here how long the absence was. Two things follow for every connection
+ * (rl_node_absent, rl_sub_absent). The deadlines of the connection move by that time. An attempt
+ * that began before and failed meanwhile is begun anew at once, and does not count as a failure.
  */
 #ifndef RL_DRIVEN_H
 #define RL_DRIVEN_H

@@ -11,10 +11,10 @@
  *   numbers of the grants   7 9 7 . .     the token is 9; two masters must be told
  *   numbers of the grants   7 9 7 7 .     a fourth one grants meanwhile: the token is 7
  *
- * A later hold has a master in common with this one, on which its number is above this token. So
- * a majority must have the token before the user may see it. For the same reason a master takes
- * the token only while the lock's key is ours. A master that is ahead does not count, because
- * its number may be above the token of another hold that is under way.
+ * A later hold has a master in common with this one. There the later hold's number is above
+ * this token. So a majority must have the token before the user may see it. For the same reason
+ * a master takes the token only while the lock's key is ours. A master that is ahead does not
+ * count, because its number may be above the token of another hold that is under way.
  */
 #ifndef RL_FENCE_H
 #define RL_FENCE_H

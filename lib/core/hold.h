@@ -5,11 +5,11 @@
  * current one and one that drains. The hold only remembers the slots on which it awaits
  * replies.
  *
- * Its states are drawn in docs/ARCHITECTURE.md. ENDING: a release goes to each node that may
- * have the key. The release goes behind the acquire, down every link that owes an answer, and
- * once more after a link breaks. A hold is settled when no node can have the key any more. There
- * is no way back from ENDING: a token is requested once, and an expired lock must never be
- * revived.
+ * A hold's states are drawn in docs/ARCHITECTURE.md. ENDING: a release goes to each node that
+ * may have the key. The release goes behind the acquire, down every link that owes an answer,
+ * and once more after a link breaks. A hold is settled when no node can have the key any more.
+ * There is no way back from ENDING: a token is requested once, and an expired lock must never
+ * be revived.
  *
  * Time alone does not end a hold. One that nobody extends or releases stays HELD after its end,
  * and rl_hold_tick() does nothing. A function that finds HELD must ask rl_hold_over(), too.

@@ -2,14 +2,14 @@
  * keys? INFO's replies alone decide. Core: pure.
  *
  * A restarted master is another process (run_id) that began after the former one's last reply.
- * Its uptime then shows how long ago keys were lost. A longer uptime proves nothing: the name
- * may have been given to another server, or a clock was set forward. The former server may have
- * granted locks meanwhile.
+ * The new process's uptime then shows how long ago keys were lost. A longer uptime proves
+ * nothing: the name may have been given to another server, or a clock was set forward. The
+ * former server may have granted locks meanwhile.
  *
- * A process that was a replica for a while has its master's keys instead of its own. Its
- * replication id shows that: it has changed, and there is a second one, the master's. The id
- * also changes when the first replica comes, or when the backlog for replicas is freed. In these
- * cases there is no second id, and nothing is lost.
+ * A process that was a replica for a while has its master's keys instead of its own. The
+ * replication id of that process shows this: the id has changed, and there is a second one, the
+ * master's. The id also changes when the first replica comes, or when the backlog for replicas
+ * is freed. In these cases there is no second id, and nothing is lost.
  */
 #ifndef RL_IDENTITY_H
 #define RL_IDENTITY_H

@@ -1,10 +1,10 @@
 /* marker.h - does a master still have the keys that it had? By its marker and its quarantine,
  * as a script read them there (kinds/marker/marker_join.lua). Core: pure.
  *
- * A missing marker, or another one, proves that keys were lost, or that nobody knows. The script
- * then sets a quarantine for the longest lease, which all clients find there. Its key ends by
- * the server's clock. A client that has seen the quarantine waits by its own clock as well,
- * because the server's clock may be set forward.
+ * A missing marker, or another one, proves that keys were lost, or that nobody knows. The
+ * script then sets a quarantine for the longest lease, which all clients find there. The
+ * quarantine's key ends by the server's clock. A client that has seen the quarantine waits by
+ * its own clock as well, because the server's clock may be set forward.
  */
 #ifndef RL_MARKER_H
 #define RL_MARKER_H

@@ -1,7 +1,7 @@
 /* refusal.h - one table of what a server, TLS, the names' service and this machine's system can
- * refuse. Each row has the words that show a refusal, whether waiting can mend it, what helps,
- * and the exit status of a program that can't go on. The library, `redlock run` and `redlock
- * status` read the same table. Pure.
+ * refuse. Each row has the words that show a refusal, whether waiting can mend it, and what
+ * helps. Each row also has the exit status of a program that can't go on. The library, `redlock
+ * run` and `redlock status` read the same table. Pure.
  */
 #ifndef RL_REFUSAL_H
 #define RL_REFUSAL_H

@@ -30,8 +30,9 @@
  *                nanosecond. An uptime proves nothing then, so the longer wait counts.
  *   quarantined  With markers: the window in whole milliseconds, rounded up, from when the
  *                first client saw that keys are lost. This wait ends by the server's clock and
- *                by our own, whichever is later. It is instead of `restarted`; but a client that
- *                knew the former process waits for that as well. (RL_WAIT_QUARANTINE)
+ *                by our own, whichever is later. This wait is instead of `restarted`; but a client
+ *                that knew the former process waits for `restarted` as well.
+ *                (RL_WAIT_QUARANTINE)
  *   failed over  A master that can fail over: as quarantined, from when the first client saw it
  *                in its term. All its windows are longer by D and its drift (witness.h).
  *   two servers  The window since both answered at this address, to the nanosecond. To see the

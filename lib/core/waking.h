@@ -2,13 +2,14 @@
  *
  * The way of a wake-up:
  *
- * 1. On a master, the release script publishes. Whom it wakes depends on the kind (the table at
- *    enum rl_wakeup in kinds/kind.h). It is the first waiter by its client's channel, the first
- *    one of a fair lock by its own, or all who listen on the lock's channel.
+ * 1. On a master, the release script publishes. Whom the script wakes depends on the kind (the
+ *    table at enum rl_wakeup in kinds/kind.h). Some kinds wake the first waiter, by the channel of
+ *    that waiter's client. A fair lock wakes the first waiter by a channel of that waiter's own.
+ *    Other kinds wake all who listen on the lock's channel.
  * 2. Here, rl_waking_message() notes the node. rl_pause_turn() then decides: after messages from
  *    a majority a round begins at once, unless too many began so lately (RL_WAKES_BURST). After
- *    messages from a minority it begins after a grace, and not before hint_ns. Only the first
- *    waiter of this client's queue for the name begins a round, and the others wait for it.
+ *    messages from a minority the round begins after a grace, and not before hint_ns. Only the
+ *    first waiter of this client's queue for the name begins a round, and the others wait for it.
  * 3. On a master, that round's script takes the lock, or the waiter is refused again. In the
  *    plain kinds the lock was reserved for it, and a refused one enters the queue again.
  *

@@ -1,6 +1,6 @@
-/* endpoints.h - the lines whose servers Sentinels name, and all of a client's Sentinels. They are
- * asked each D/2 while a call is in progress or a lock is held, so that no round waits for their
- * word; else they are not asked. The mutex must be held.
+/* endpoints.h - the lines whose servers Sentinels name, and all of a client's Sentinels. The
+ * Sentinels are asked each D/2 while a call is in progress or a lock is held, so that no round
+ * waits for their word. At other times nobody asks them. The mutex must be held.
  */
 #ifndef RL_ENDPOINTS_H
 #define RL_ENDPOINTS_H

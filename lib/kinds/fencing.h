@@ -1,5 +1,5 @@
 /* fencing.h - the script by which a master proves that it has its fencing counters (`fencing
- * strict`). It belongs to the master, and to no lock: see core/certify.h. Core.
+ * strict`). The script belongs to the master, and to no lock: see core/certify.h. Core.
  */
 #ifndef RL_KINDS_FENCING_H
 #define RL_KINDS_FENCING_H

@@ -1,5 +1,5 @@
 /* lists.h - the script by which clients tell each other, at a master, which node list they have
- * (config/list_mark.h). It belongs to the master, and to no lock. Core.
+ * (config/list_mark.h). The script belongs to the master, and to no lock. Core.
  */
 #ifndef RL_KINDS_LISTS_H
 #define RL_KINDS_LISTS_H

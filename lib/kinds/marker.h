@@ -1,5 +1,5 @@
-/* marker.h - the scripts by which a master proves that it still has its keys. They belong to the
- * master, and to no lock: see core/marker.h. Core.
+/* marker.h - the scripts by which a master proves that it still has its keys. These scripts
+ * belong to the master, and to no lock: see core/marker.h. Core.
  */
 #ifndef RL_KINDS_MARKER_H
 #define RL_KINDS_MARKER_H

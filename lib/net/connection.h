@@ -1,7 +1,7 @@
-/* connection.h - one connection to a master. A connection has a link, the bytes to be sent on
- * it, and a first-in first-out list of the requests that await their replies. Requests and
- * replies can't get out of step: every reply belongs to the oldest entry, and scripts echo the
- * entry's nonce or token. A native pair is one entry with two replies.
+/* connection.h - one connection to a master. A connection has a link, the bytes to be sent on it,
+ * and a first-in first-out list of the requests that await their replies. Requests and replies
+ * can't get out of step: every reply belongs to the oldest entry, and scripts echo the entry's
+ * nonce or token. A native pair (SET and GET in one write) is one entry with two replies.
  */
 #ifndef RL_CONNECTION_H
 #define RL_CONNECTION_H

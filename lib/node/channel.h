@@ -1,7 +1,7 @@
 /* channel.h - the channels, besides the client's own, that tell wait queues (wait_queue.h) of
  * releases: their users, and the state of each node's subscription.
  *
- * At most one SUBSCRIBE or UNSUBSCRIBE of a channel is in flight at a node. Its reply leads to
+ * At most one SUBSCRIBE or UNSUBSCRIBE of a channel is in flight at a node. The reply leads to
  * the next request, if users have come or gone meanwhile. A channel lives as long as it has a
  * user or a node has the subscription.
  */

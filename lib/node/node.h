@@ -1,17 +1,17 @@
 /* node.h - one master: its connections, its handshake, its right to vote, and the requests in
  * flight.
  *
- * Its modes are drawn in docs/ARCHITECTURE.md.
+ * A node's modes are drawn in docs/ARCHITECTURE.md.
  *
  * AUTH is sent alone and answered before anything follows. GREETING selects the database, names
  * the connection and sends INFO: without INFO's reply the node casts no vote (trust.h).
  *
- * A node has two link slots. One is the current one. If its oldest request stays unanswered
- * for much longer than a reply takes, the link drains and the other slot connects anew. A link
- * drains again after stall-limit at the earliest. The draining link stays for the order: its
- * requests may still be executed, and their releases must come behind them. A node whose
- * oldest request is past its deadline is stalled. A stalled node gets no new acquires, so a
- * dead node costs nothing and gathers no memory.
+ * A node has two link slots. One of them has the current link. The oldest request there may
+ * stay unanswered for much longer than a reply takes. The current link then drains, and the
+ * other slot connects anew. A link drains again after stall-limit at the earliest. The draining
+ * link stays for the order: its requests may still be executed, and their releases must come
+ * behind them. A node whose oldest request is past its deadline is stalled. A stalled node gets
+ * no new acquires, so a dead node costs nothing and gathers no memory.
  */
 #ifndef RL_NODE_H
 #define RL_NODE_H

@@ -1,7 +1,8 @@
 /* node_named.h - a node whose line names no server, but Sentinels who do. The node connects only to
- * the server that a majority of them names, and to another when they name another. Its votes
- * count in a round only if a majority has named that server lately: was asked no earlier than D
- * before the round's t0 (core/witness.h). What they say comes from endpoint/.
+ * the server that a majority of them names, and to another when they name another. The node's votes
+ * count in a round only if a majority has named that server lately. Lately means that the majority
+ * was asked no earlier than D before the round's t0 (core/witness.h). What Sentinels say comes from
+ * endpoint/.
  */
 #ifndef RL_NODE_NAMED_H
 #define RL_NODE_NAMED_H

@@ -2,7 +2,7 @@
  * There is one subscriber for each node, shared by all waiters, subscribed to a channel of the
  * client's own.
  *
- * Its modes are drawn in docs/ARCHITECTURE.md.
+ * A subscriber's modes are drawn in docs/ARCHITECTURE.md.
  *
  * The subscriber also subscribes to the channels of channel.h, which come and go while it is
  * UP. A user may have the right to only some of them: the connection stays as long as one
