@@ -294,6 +294,13 @@ TEST(connected, replica_that_comes_and_goes_costs_no_vote)
     redlock_close(client);
 }
 
+static const char *replication(unsigned node)
+{
+    static struct reply reply;
+    reply = master_do(masters, node, "INFO", "replication", NULL);
+    return reply.text;
+}
+
 TEST(connected, former_replica_is_found)
 {
     start_marked(1);
@@ -305,6 +312,35 @@ TEST(connected, former_replica_is_found)
     expect_quarantined(two, 0, "replica");
     redlock_close(one);
     redlock_close(two);
+}
+
+/* Who makes three masters of one with two replicas has three servers. */
+TEST(connected, promoted_replicas_vote_beside_their_former_master)
+{
+    char port[16], id[64], second[80];
+    start_marked(3);
+    snprintf(port, sizeof(port), "%d", masters->node[0].tcp_at.port);
+    master_do(masters, 0, "CONFIG", "SET", "repl-diskless-sync-delay", "0", NULL);
+    for (unsigned i = 1; i < 3; i++) {
+        master_do(masters, i, "REPLICAOF", "127.0.0.1", port, NULL);
+        ck_assert(wait_until(strstr(replication(i), "master_link_status:up") != NULL, 20000));
+    }
+    ck_assert_int_eq(sscanf(strstr(replication(0), "master_replid:"), "master_replid:%40s", id),
+                     1);
+    snprintf(second, sizeof(second), "master_replid2:%s", id);
+    for (unsigned i = 1; i < 3; i++) {
+        master_do(masters, i, "REPLICAOF", "NO", "ONE", NULL);
+        ck_assert_ptr_nonnull(strstr(replication(i), second));
+    }
+    redlock *client = client_open(file);
+    expect_quarantined(client, 1, "another server");
+    expect_lock(client, 20000);
+    ck_assert(wait_until(client_ready(client) == 3, 5000));
+    ck_assert_ptr_nonnull(strstr(replication(0), id));
+    ck_assert_ptr_nonnull(strstr(replication(2), second));
+    master_kill(masters, 0);
+    expect_lock(client, 1000);
+    redlock_close(client);
 }
 
 /* ---- beside others -------------------------------------------------------------------------
