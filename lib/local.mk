@@ -37,7 +37,7 @@ lib_core = %D%/core/backoff.c %D%/core/backoff.h %D%/core/certify.c %D%/core/cer
 	%D%/core/quorum_value.c %D%/core/quorum_value.h %D%/core/reconnect.c \
 	%D%/core/reconnect.h %D%/core/refusal.c %D%/core/refusal.h %D%/core/server_info.c %D%/core/server_info.h %D%/core/trust.c %D%/core/trust.h \
 	%D%/core/validity.c %D%/core/validity.h %D%/core/verb.h \
-	%D%/core/statement.c %D%/core/statement.h \
+	%D%/core/statement.c %D%/core/statement.h %D%/core/unheard.c %D%/core/unheard.h \
 	%D%/core/witness.c %D%/core/witness.h %D%/core/witness_told.c \
 	%D%/core/waking.c %D%/core/waking.h %D%/core/waking_refusals.c
 lib_config = %D%/config/sentinels.c %D%/config/sentinels.h %D%/config/config.c %D%/config/config.h %D%/config/config_abi.c \

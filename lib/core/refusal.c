@@ -33,6 +33,16 @@
 #define OWN_CERTIFICATE                                                                        \
     "show it a certificate that its ca-cert-file knows: cert-file and key-file"
 #define SENTINELS "start them, let this machine reach them, and see what the log says of each"
+#define SENTINELS_LOGIN "give the line the Sentinels' own: sentinel-user= and sentinel-password-file="
+#define SENTINELS_RIGHTS                                                                       \
+    "allow the Sentinels' user +info +sentinel|master +sentinel|get-master-addr-by-name "      \
+    "+sentinel|myid"
+#define SERVICE "name the service as `sentinel monitor` does in the Sentinels' files"
+#define SENTINELS_PORT "name the addresses of Sentinels; mostly their port is 26379"
+#define SENTINELS_TLS                                                                          \
+    "do they speak TLS there, by certificates that ca-file knows? else write sentinel-tls=off"
+#define FULL "raise maxclients there, or have clients close connections that idle"
+#define NAME "is the host's name right, and does a name server answer?"
 #define ONE_ADDRESS                                                                            \
     "name this master by one address, or let each address of its name lead to it"
 #define ANOTHERS                                                                               \
@@ -45,8 +55,7 @@
 /* The first that fits is taken, so a text of several words has the more certain ones first. */
 static const struct rl_refusal rows[] = {
     /* What a server says: */
-    PASSES("max number of clients",
-           "raise maxclients there, or have clients close connections that idle"),
+    PASSES("max number of clients", FULL),
     PASSES("OOM", "raise maxmemory there, or delete what is no lock"),
     PASSES("MISCONF",
            "its disk is full or can't be written: see its log, and mend persistence"),
@@ -100,8 +109,28 @@ static const struct rl_refusal rows[] = {
                                           "both another database; delete it when nobody uses it"),
     LASTS("a name that leads to several", "give each Sentinel a name of its own, as a pod's"),
     LASTS("named twice", "name different Sentinels"),
-    LASTS("SENTINEL MYID", "allow the Sentinels' user SENTINEL MYID, which Redis has since 6.2, "
-                           "and give the line the password that they want"),
+    LASTS("SENTINEL MYID", "allow the Sentinels' user SENTINEL MYID, which Redis has since 6.2"),
+    /* Several are mostly so many that no majority is left. One alone costs nothing. */
+    LASTS("refuse the password", SENTINELS_LOGIN),
+    LASTS("want a password", SENTINELS_LOGIN),
+    LASTS("a password that can't be read", SENTINELS_LOGIN),
+    LASTS("refuse a right", SENTINELS_RIGHTS),
+    LASTS("know no service", SERVICE),
+    LASTS("are another kind of server", SENTINELS_PORT),
+    LASTS("answer unlike a Sentinel", SENTINELS_PORT),
+    PASSES("refuses the password", SENTINELS_LOGIN),
+    PASSES("wants a password", SENTINELS_LOGIN),
+    PASSES("refuses a right", SENTINELS_RIGHTS),
+    PASSES("told no uptime (INFO)", SENTINELS_RIGHTS),
+    PASSES("knows no service", SERVICE),
+    PASSES("is another kind of server", SENTINELS_PORT),
+    PASSES("answers unlike a Sentinel", SENTINELS_PORT),
+    PASSES("spoken to by TLS", SENTINELS_TLS),
+    PASSES("found by its name", NAME),
+    PASSES("found by their names", NAME),
+    PASSES("too many clients", FULL),
+    PASSES("refuses connections", SENTINELS),
+    PASSES("refuse connections", SENTINELS),
     PASSES("Sentinels don't answer", SENTINELS),
     PASSES("Sentinels doesn't answer", SENTINELS),
     PASSES("a later failover than", "do its Sentinels reach each other?"),
@@ -182,7 +211,7 @@ static const struct rl_refusal rows[] = {
 
     /* What the names' service says: */
     PASSES("look-up takes too long", "does a name server answer?"),
-    PASSES("name resolution", "is the host's name right, and does a name server answer?"),
+    PASSES("name resolution", NAME),
     PASSES("service not known", "is the host's name right?"),
     PASSES("No address associated", "is the host's name right, and has it an address?"),
     PASSES("Address family", "has the host an address of a kind that this machine has?"),

@@ -20,6 +20,7 @@
 #define RL_STATEMENT_H
 
 #include "core/sightings.h"
+#include "core/unheard.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,7 +52,8 @@ struct rl_sentinel_told {
 struct rl_statement {
     bool told;
     struct rl_master_at at; /* if it is told */
-    const char *why;        /* else what is wrong: static words, as "no address" */
+    const char *why;        /* else what is wrong: static words, as "no address"; NULL: */
+    enum rl_unheard unheard; /* it gave no answer but an error, and this one */
 };
 void rl_statement_read(const struct rl_sentinel_told *told, struct rl_statement *ret);
 

@@ -33,9 +33,10 @@ void rl_witness_met(struct rl_witnesses *witnesses, unsigned i, const char *id,
     int64_t counts_ns = now_ns + (another && !first ? window_ns
                                                     : rl_guard_wait_ns(window_ns, uptime_s, 0));
     int64_t former_ns = rl_earlier_ns(witness->counts_ns, now_ns + window_ns);
+    assert(id[0]);
     witness->here = true;
-    if (!id[0])
-        return;
+    witness->no_uptime = uptime_s < 0;
+    witness->replaced = another ? !first : witness->replaced && former_ns > now_ns;
     if (another) {
         witness->best = (struct rl_master_at){.port = 0};
         witness->last = (struct rl_statement){.told = false};
@@ -46,10 +47,11 @@ void rl_witness_met(struct rl_witnesses *witnesses, unsigned i, const char *id,
     witness->counts_ns = rl_later_ns(counts_ns, former_ns);
 }
 
-void rl_witness_gone(struct rl_witnesses *witnesses, unsigned i)
+void rl_witness_gone(struct rl_witnesses *witnesses, unsigned i, enum rl_unheard unheard)
 {
     assert(i < witnesses->named);
     witnesses->of[i].here = false;
+    witnesses->of[i].unheard = unheard;
 }
 
 /* ---- what it said ---------------------------------------------------------------------- */
@@ -126,7 +128,7 @@ void rl_witness_answered(struct rl_witnesses *witnesses, unsigned i,
                          int64_t epoch, int64_t now_ns)
 {
     assert(i < witnesses->named && asked_ns > 0 && now_ns >= asked_ns);
-    assert(statement->told || statement->why);
+    assert(statement->told || statement->why || statement->unheard);
     struct rl_witness *witness = &witnesses->of[i];
     witness->last = *statement;
     witness->asked_ns = asked_ns;

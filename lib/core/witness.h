@@ -51,6 +51,9 @@ enum { RL_WITNESSES_MAX = 6 };
 struct rl_witness {
     struct rl_sightings ids;  /* what its host has shown: the last one is its id */
     bool here;                /* it is connected */
+    enum rl_unheard unheard;  /* if not: why, by the last try */
+    bool no_uptime;           /* it told none */
+    bool replaced;            /* it counts late, since another id was here before */
     int64_t counts_ns;        /* what it is asked from then on counts */
     struct rl_master_at best; /* the highest that it named; port 0: none is known */
     struct rl_statement last; /* its last answer */
@@ -66,8 +69,7 @@ struct rl_witnesses {
     struct rl_witness of[RL_WITNESSES_MAX];
 };
 
-/* Connected. `id` is what SENTINEL MYID told (empty: nothing), shorter than RL_RUN_ID_SIZE;
- * `uptime_s` is its process's, of INFO (-1: not told). `window_ns`: rl_witness_window_ns. */
+/* Connected. `id` is what SENTINEL MYID told, shorter than RL_RUN_ID_SIZE; `uptime_s` is its process's, of INFO (-1: not told). `window_ns`: rl_witness_window_ns. */
 void rl_witness_met(struct rl_witnesses *witnesses, unsigned i, const char *id,
                     int64_t uptime_s, int64_t window_ns, int64_t now_ns);
 
@@ -76,8 +78,8 @@ void rl_witness_answered(struct rl_witnesses *witnesses, unsigned i,
                          const struct rl_statement *statement, int64_t asked_ns,
                          int64_t epoch, int64_t now_ns);
 
-/* Its connection has ended, or it is silent. What it said stands. */
-void rl_witness_gone(struct rl_witnesses *witnesses, unsigned i);
+/* Its connection has ended, or can't be made, and why. What it said stands. */
+void rl_witness_gone(struct rl_witnesses *witnesses, unsigned i, enum rl_unheard unheard);
 
 /* To whom does one connect? A majority of those named, asked no earlier than `since_ns`, has
  * named one server and term: *ret_at, of no run id. */
@@ -99,8 +101,11 @@ struct rl_look {
 bool rl_witnesses_forgot(const struct rl_witnesses *witnesses, const struct rl_look *look,
                          int64_t epoch);
 
-/* Why no majority names a server, for people: "2 of 3 Sentinels don't answer". It tells of each
- * by its last answer, and cuts what is longer than `size`. */
+/* What one says, or why it says nothing, for people: "doesn't answer", "names 10.0.0.1:6379 (term
+ * 7)". By its last answer; what is longer than `size` is cut. */
+void rl_witness_tell(const struct rl_witnesses *witnesses, unsigned i, char *ret, size_t size);
+
+/* Why no majority names a server, for people: "2 of 3 Sentinels don't answer". */
 void rl_witnesses_tell(const struct rl_witnesses *witnesses, char *ret, size_t size);
 
 /* The quarantine of a server that can fail over, and for how long a witness must be up: max-ttl

@@ -3,6 +3,7 @@
 
 #include "core/witness.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,14 @@ static bool is_named_twice(const struct rl_witnesses *witnesses, unsigned i)
 
 #define WORDS_SIZE 400
 
+/* Since when it counts later. */
+static const char *began(const struct rl_witness *witness)
+{
+    if (witness->replaced)
+        return "took another's place";
+    return witness->no_uptime ? "told no uptime (INFO), and was met" : "started";
+}
+
 /* What one says, as several do or as one does. */
 static void words_of(const struct rl_witnesses *witnesses, unsigned i, bool several,
                      char ret[WORDS_SIZE])
@@ -26,21 +35,30 @@ static void words_of(const struct rl_witnesses *witnesses, unsigned i, bool seve
     const struct rl_statement *last = &witness->last;
     const char *s = several ? "" : "s";
     if (!witness->here || witness->asked_ns == 0)
-        snprintf(ret, WORDS_SIZE, "%s answer", several ? "don't" : "doesn't");
-    else if (!witness->ids.last[0])
-        snprintf(ret, WORDS_SIZE, "tell%s no id (SENTINEL MYID)", s);
+        snprintf(ret, WORDS_SIZE, "%s",
+                 rl_unheard_words(witness->here ? RL_UNHEARD_SILENT : witness->unheard, several));
     else if (witness->ids.two_ns > 0)
         snprintf(ret, WORDS_SIZE, "answer%s at a name that leads to several", s);
     else if (is_named_twice(witnesses, i))
         snprintf(ret, WORDS_SIZE, "%s named twice", several ? "are" : "is");
+    else if (!last->told && !last->why)
+        snprintf(ret, WORDS_SIZE, "%s", rl_unheard_words(last->unheard, several));
     else if (witness->asked_ns < witness->counts_ns)
-        snprintf(ret, WORDS_SIZE, "started less than max-ttl ago");
+        snprintf(ret, WORDS_SIZE, "%s less than max-ttl ago", began(witness));
     else if (!last->told)
         snprintf(ret, WORDS_SIZE, "name%s no master (%s)", s, last->why);
     else
         snprintf(ret, WORDS_SIZE, "%s%s %s:%d (term %" PRIu64 ")",
                  witness->back ? "went back to" : "name", witness->back ? "" : s,
                  last->at.host, last->at.port, last->at.term);
+}
+
+void rl_witness_tell(const struct rl_witnesses *witnesses, unsigned i, char *ret, size_t size)
+{
+    char words[WORDS_SIZE];
+    assert(i < witnesses->named && size > 0);
+    words_of(witnesses, i, false, words);
+    snprintf(ret, size, "%s", words);
 }
 
 /* The first that says so tells it of all. */

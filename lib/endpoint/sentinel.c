@@ -95,7 +95,8 @@ void rl_sentinel_disconnect(struct rl_sentinel *sentinel, int64_t now_ns, const 
                           "%s: %s", sentinel->label, sentinel->why);
     for (unsigned i = 0; i < sentinel->lines; i++) {
         const struct rl_sentinel_line *line = &sentinel->line[i];
-        rl_witness_gone(&line->node->named->witnesses, line->witness);
+        rl_witness_gone(&line->node->named->witnesses, line->witness,
+                        rl_unheard_of(sentinel->why));
     }
     for (unsigned i = 0; i < sentinel->lines; i++)
         rl_endpoints_heard(sentinel->all, sentinel->line[i].node, true, now_ns);

@@ -52,8 +52,8 @@ struct rl_sentinel {
     struct rl_sentinel_told told; /* the answer that is being read */
     char field[32];               /* whose value comes next */
     unsigned texts;               /* of this array, so far */
-    const char *refused;          /* why this answer tells nothing; NULL: it may */
-    char why[192];                /* DOWN: the reason */
+    enum rl_unheard refused; /* what this answer is instead; SILENT: it is one */
+    char why[192];           /* DOWN: the reason */
 };
 
 /* 0, ENOMEM, or ECONFIG with `why` filled in (TLS certificates). `at` is one of the line's. */

@@ -151,28 +151,47 @@ void rl_sentinel_on_bulk(void *context, const char *bytes, size_t len)
     }
 }
 
-/* Static words for an error; NULL: it is none. */
-static const char *refusal(const struct rl_reply *reply)
+/* Of such a line: the server's words are told when they are news. */
+static void take_refusal(struct rl_sentinel *sentinel, unsigned number, const char *text)
 {
-    if (reply->type != RL_REPLY_ERROR)
-        return NULL;
-    if (rl_error_is(reply, "NOPERM"))
-        return "refuses its user to ask for a master";
-    if (rl_error_is(reply, "NOAUTH"))
-        return "wants a password";
-    if (rl_error_is(reply, "ERR No such master with that name"))
-        return "knows no service of this name";
-    if (rl_error_is(reply, "ERR unknown command"))
-        return "is no Sentinel";
-    return "answers with an error";
+    const struct rl_node_settings *settings = sentinel->all->settings;
+    const struct rl_sentinel_line *line = &sentinel->line[number];
+    const struct rl_witness *witness = &line->node->named->witnesses.of[line->witness];
+    if (sentinel->refused) /* by the answer before */
+        return;
+    sentinel->refused = rl_unheard_of(text);
+    if (witness->last.unheard != sentinel->refused)
+        settings->events->log(settings->owner, REDLOCK_LOG_WARNING, "%s: %s", sentinel->label,
+                              text);
+}
+
+/* An error in the place of an answer. Without its id it is no witness. */
+static void take_error(struct rl_sentinel *sentinel, const struct rl_inflight *inflight,
+                       const struct rl_reply *reply, int64_t now_ns)
+{
+    const struct rl_node_settings *settings = sentinel->all->settings;
+    static const char *const asked[] = {
+        [RL_REQUEST_INFO] = "INFO",
+        [RL_REQUEST_MYID] = "SENTINEL MYID",
+        [RL_REQUEST_MASTER] = "SENTINEL MASTER",
+        [RL_REQUEST_ADDRESS] = "SENTINEL GET-MASTER-ADDR-BY-NAME",
+    };
+    char error[160], text[256];
+    rl_error_text(reply, &sentinel->connection.mask, error, sizeof(error));
+    snprintf(text, sizeof(text), "refused %s (%s)", asked[inflight->type], error);
+    if (inflight->type == RL_REQUEST_MYID)
+        rl_sentinel_disconnect(sentinel, now_ns, "%s", text);
+    else if (inflight->type == RL_REQUEST_INFO) /* the uptime is unknown then */
+        settings->events->log(settings->owner, REDLOCK_LOG_WARNING, "%s: %s", sentinel->label,
+                              text);
+    else
+        take_refusal(sentinel, inflight->line, text);
 }
 
 static bool takes_id(struct rl_sentinel *sentinel, const struct rl_reply *reply, int64_t now_ns)
 {
-    char id[RL_RUN_ID_SIZE] = "";
-    if (reply->type == RL_REPLY_BULK && !rl_part_copy(reply, 0, id, sizeof(id)))
-        return false;
-    if (reply->type != RL_REPLY_BULK && reply->type != RL_REPLY_ERROR)
+    char id[RL_RUN_ID_SIZE];
+    if (reply->type != RL_REPLY_BULK || !rl_part_copy(reply, 0, id, sizeof(id)) || !id[0])
         return false;
     rl_sentinel_set_mode(sentinel, RL_SENTINEL_UP, now_ns);
     for (unsigned i = 0; i < sentinel->lines; i++) {
@@ -187,10 +206,7 @@ static bool takes_id(struct rl_sentinel *sentinel, const struct rl_reply *reply,
 static bool takes_master(struct rl_sentinel *sentinel, const struct rl_reply *reply)
 {
     unsigned texts = sentinel->texts;
-    sentinel->refused = refusal(reply);
     sentinel->texts = 0;
-    if (sentinel->refused)
-        return true;
     return reply->type == RL_REPLY_ARRAY && texts == reply->count + reply->more &&
            texts % 2 == 0;
 }
@@ -198,12 +214,8 @@ static bool takes_master(struct rl_sentinel *sentinel, const struct rl_reply *re
 static bool takes_address(struct rl_sentinel *sentinel, const struct rl_reply *reply)
 {
     struct rl_sentinel_told *told = &sentinel->told;
-    if (!sentinel->refused)
-        sentinel->refused = refusal(reply);
-    if (reply->type == RL_REPLY_ERROR)
-        return true;
     if (reply->type == RL_REPLY_NIL) {
-        sentinel->refused = "knows no service of this name";
+        sentinel->refused = sentinel->refused ? sentinel->refused : RL_UNHEARD_NO_SERVICE;
         return true;
     }
     return reply->type == RL_REPLY_ARRAY && reply->count == 2 &&
@@ -214,11 +226,11 @@ static bool takes_address(struct rl_sentinel *sentinel, const struct rl_reply *r
 static void conclude(struct rl_sentinel *sentinel, unsigned number, int64_t now_ns)
 {
     const struct rl_sentinel_line *line = &sentinel->line[number];
-    struct rl_statement statement = {.told = false, .why = sentinel->refused};
+    struct rl_statement statement = {.told = false, .unheard = sentinel->refused};
     if (!sentinel->refused)
         rl_statement_read(&sentinel->told, &statement);
     sentinel->told = (struct rl_sentinel_told){.ip = ""};
-    sentinel->refused = NULL;
+    sentinel->refused = RL_UNHEARD_SILENT;
     sentinel->heard = true;
     bool vouched = rl_node_vouched(line->node, now_ns);
     rl_witness_answered(&line->node->named->witnesses, line->witness, &statement,
@@ -233,8 +245,8 @@ static bool takes(struct rl_sentinel *sentinel, const struct rl_inflight *inflig
     switch (inflight->type) {
     case RL_REQUEST_SETNAME: /* a courtesy */
         return true;
-    case RL_REQUEST_INFO: /* without it the uptime is unknown */
-        return reply->type == RL_REPLY_BULK || reply->type == RL_REPLY_ERROR;
+    case RL_REQUEST_INFO:
+        return reply->type == RL_REPLY_BULK;
     case RL_REQUEST_MYID:
         return takes_id(sentinel, reply, now_ns);
     case RL_REQUEST_MASTER:
@@ -284,13 +296,16 @@ static bool take(void *context, const struct rl_reply *reply, int64_t now_ns)
     rl_connection_drop_oldest(connection);
     if (inflight.type == RL_REQUEST_AUTH)
         take_login(sentinel, reply, now_ns);
+    else if (reply->type == RL_REPLY_ERROR && inflight.type != RL_REQUEST_SETNAME)
+        take_error(sentinel, &inflight, reply, now_ns);
     else if (!takes(sentinel, &inflight, reply, now_ns))
         rl_sentinel_disconnect(sentinel, now_ns, "%s", not_asked_for);
     else if (sentinel->is_server)
         rl_sentinel_disconnect(sentinel, now_ns, "is a Redis server and no Sentinel");
-    else if (inflight.type == RL_REQUEST_MYID) /* what was asked before counts for nothing */
+    bool open = rl_link_state(connection->link) == RL_LINK_OPEN;
+    if (open && inflight.type == RL_REQUEST_MYID) /* what was asked before counts for nothing */
         ask_first(sentinel, now_ns);
-    else if (inflight.type == RL_REQUEST_ADDRESS)
+    else if (open && inflight.type == RL_REQUEST_ADDRESS)
         conclude(sentinel, inflight.line, now_ns);
     return rl_link_state(connection->link) == RL_LINK_OPEN;
 }
