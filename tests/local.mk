@@ -224,7 +224,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_cli_blind \
 	%D%/programs/test_cli_tls \
 	%D%/programs/test_cli_two_servers %D%/programs/test_cli_others_keys \
-	%D%/core/test_sightings %D%/core/test_statement %D%/core/test_witness %D%/faults/test_two_addresses %D%/faults/test_two_servers \
+	%D%/core/test_sightings %D%/core/test_statement %D%/core/test_witness %D%/core/test_unheard %D%/faults/test_two_addresses %D%/faults/test_two_servers \
 	%D%/programs/test_cli_json \
 	%D%/programs/test_cli_schema \
 	%D%/programs/test_cli_kinds %D%/programs/test_cli_lock %D%/programs/test_cli_look \

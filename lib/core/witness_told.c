@@ -20,11 +20,13 @@ static bool is_named_twice(const struct rl_witnesses *witnesses, unsigned i)
 #define WORDS_SIZE 400
 
 /* Since when it counts later. */
-static const char *began(const struct rl_witness *witness)
+static const char *began(const struct rl_witness *witness, bool several)
 {
     if (witness->replaced)
         return "took another's place";
-    return witness->no_uptime ? "told no uptime (INFO), and was met" : "started";
+    if (!witness->no_uptime)
+        return "started";
+    return several ? "told no uptime (INFO), and were met" : "told no uptime (INFO), and was met";
 }
 
 /* What one says, as several do or as one does. */
@@ -44,7 +46,7 @@ static void words_of(const struct rl_witnesses *witnesses, unsigned i, bool seve
     else if (!last->told && !last->why)
         snprintf(ret, WORDS_SIZE, "%s", rl_unheard_words(last->unheard, several));
     else if (witness->asked_ns < witness->counts_ns)
-        snprintf(ret, WORDS_SIZE, "%s less than max-ttl ago", began(witness));
+        snprintf(ret, WORDS_SIZE, "%s less than max-ttl ago", began(witness, several));
     else if (!last->told)
         snprintf(ret, WORDS_SIZE, "name%s no master (%s)", s, last->why);
     else

@@ -133,7 +133,7 @@ TEST(witness, later_answer_stands_instead_of_earlier_one)
     ck_assert_int_eq(named(NOW), '-');
     says_at(0, 'm', 1, NOW + 2);
     ck_assert_int_eq(named(NOW), 'm');
-    rl_witness_gone(&witnesses, 0);
+    rl_witness_gone(&witnesses, 0, RL_UNHEARD_SILENT);
     ck_assert_int_eq(named(NOW), 'm'); /* what it said stands */
 }
 
@@ -174,7 +174,6 @@ TEST(witness, one_id_at_two_hosts_counts_once)
 TEST(witness, unknown_id_is_in_no_set)
 {
     witnesses = (struct rl_witnesses){.named = 3};
-    rl_witness_met(&witnesses, 0, "", UP, WINDOW, NOW);
     rl_witness_met(&witnesses, 1, "b", UP, WINDOW, NOW);
     all_say("mmm", 1, NOW);
     ck_assert_int_eq(named(NOW), '-');
@@ -387,18 +386,26 @@ static const char *told(void)
 
 TEST(witness, why_nobody_is_named_is_told)
 {
+    const struct rl_statement refused = {.unheard = RL_UNHEARD_NO_SERVICE};
     const struct rl_statement nothing = {.told = false, .why = "no address"};
     witnesses = (struct rl_witnesses){.named = 3};
     ck_assert_str_eq(told(), "3 of 3 Sentinels don't answer");
     name(3);
     says_at(1, 'm', 7, NOW);
     ck_assert_str_eq(told(), "2 of 3 Sentinels don't answer, 1 names m:6379 (term 7)");
+    rl_witness_gone(&witnesses, 0, RL_UNHEARD_PASSWORD);
+    ck_assert_str_eq(told(), "1 of 3 Sentinels refuses the password, 1 names m:6379 (term 7), "
+                             "1 doesn't answer");
+    rl_witness_met(&witnesses, 0, "id0", UP, WINDOW, NOW); /* it may answer yet */
     says_at(2, 'p', 8, NOW);
     ck_assert_str_eq(told(), "1 of 3 Sentinels doesn't answer, 1 names m:6379 (term 7), "
                              "1 names p:6379 (term 8)");
-    rl_witness_gone(&witnesses, 2);
+    rl_witness_gone(&witnesses, 2, RL_UNHEARD_SILENT);
     rl_witness_answered(&witnesses, 1, &nothing, NOW + 1, 1, NOW + 1);
     ck_assert_str_eq(told(), "2 of 3 Sentinels don't answer, 1 names no master (no address)");
+    rl_witness_answered(&witnesses, 0, &refused, NOW + 1, 1, NOW + 1);
+    ck_assert_str_eq(told(), "1 of 3 Sentinels knows no service of this name, "
+                             "1 names no master (no address), 1 doesn't answer");
     name(3);
     all_say("mmm", 7, NOW);
     ck_assert_str_eq(told(), "3 of 3 Sentinels name m:6379 (term 7)");
@@ -418,11 +425,32 @@ TEST(witness, why_one_does_not_count_is_told)
     ck_assert_str_eq(told(), "1 of 4 Sentinels answers at a name that leads to several, "
                              "1 names m:6379 (term 1), 1 is named twice, "
                              "1 started less than max-ttl ago");
-    witnesses = (struct rl_witnesses){.named = 3};
-    rl_witness_met(&witnesses, 0, "", UP, WINDOW, NOW);
-    rl_witness_met(&witnesses, 1, "", UP, WINDOW, NOW);
-    all_say("mm-", 1, NOW);
-    ck_assert_str_eq(told(), "2 of 3 Sentinels tell no id (SENTINEL MYID), 1 doesn't answer");
+}
+
+/* A restart, a right that our user lacks, and another Sentinel are three things to mend. */
+TEST(witness, why_one_counts_later_is_told)
+{
+    const struct rl_statement refused = {.unheard = RL_UNHEARD_RIGHT};
+    char one[64];
+    name(3);
+    rl_witness_met(&witnesses, 0, "id0", 1, WINDOW, NOW);
+    rl_witness_met(&witnesses, 1, "id1", -1, WINDOW, NOW);
+    rl_witness_met(&witnesses, 2, "other", UP, WINDOW, NOW);
+    all_say("mmm", 1, NOW);
+    ck_assert_str_eq(told(), "1 of 3 Sentinels started less than max-ttl ago, "
+                             "1 told no uptime (INFO), and was met less than max-ttl ago, "
+                             "1 took another's place less than max-ttl ago");
+    rl_witness_met(&witnesses, 2, "other", UP, WINDOW, NOW + 1); /* connected again */
+    says_at(2, 'm', 1, NOW + 1);
+    rl_witness_tell(&witnesses, 2, one, sizeof(one));
+    ck_assert_str_eq(one, "took another's place less than max-ttl ago");
+    rl_witness_met(&witnesses, 2, "other", 1, WINDOW, NOW + 2 * WINDOW);
+    says_at(2, 'm', 1, NOW + 2 * WINDOW);
+    rl_witness_tell(&witnesses, 2, one, sizeof(one));
+    ck_assert_str_eq(one, "started less than max-ttl ago");
+    rl_witness_answered(&witnesses, 2, &refused, NOW + 2 * WINDOW, 1, NOW + 2 * WINDOW);
+    rl_witness_tell(&witnesses, 2, one, sizeof(one));
+    ck_assert_str_eq(one, "refuses a right");
 }
 
 /* As many as fit, and no byte behind them. */

@@ -257,10 +257,10 @@ TEST(failover, of_the_same_server_in_another_term_begins_a_quarantine)
 static const struct {
     const char *match, *reply, *why; /* NULL: its connection ends */
 } hostile[] = {
-    {OF_MASTER, "-ERR No such master with that name\r\n", "knows no service of this name"},
-    {OF_MASTER, "-NOPERM no\r\n", "refuses its user"},
-    {OF_MASTER, "-ERR unknown command 'SENTINEL'\r\n", "is no Sentinel"},
-    {OF_MASTER, "-ERR other\r\n", "answers with an error"},
+    {OF_MASTER, "-ERR No such master with that name\r\n", "know no service of this name"},
+    {OF_MASTER, "-NOPERM no\r\n", "refuse a right"},
+    {OF_MASTER, "-ERR unknown command 'SENTINEL'\r\n", "are another kind of server"},
+    {OF_MASTER, "-ERR other\r\n", "answer with an error"},
     {OF_MASTER, "*0\r\n", "no flags of a master"},
     {OF_MASTER, "*2\r\n$2\r\nip\r\n$9\r\n127.0.0.1\r\n", ""},
     {OF_MASTER, "$-1\r\n", NULL},
@@ -279,8 +279,8 @@ static const struct {
     {OF_MASTER, "*1000000000\r\n", NULL},
     {OF_MASTER, "%1\r\n$2\r\nip\r\n$1\r\na\r\n", NULL},
     {OF_MASTER, "rubbish\r\n", NULL},
-    {OF_ADDRESS, "*-1\r\n", "knows no service of this name"},
-    {OF_ADDRESS, "-ERR no\r\n", "answers with an error"},
+    {OF_ADDRESS, "*-1\r\n", "know no service of this name"},
+    {OF_ADDRESS, "-ERR no\r\n", "answer with an error"},
     {OF_ADDRESS, "*0\r\n", NULL},
     {OF_ADDRESS, "*1\r\n$1\r\na\r\n", NULL},
     {OF_ADDRESS, "*2\r\n$1\r\na\r\n:1\r\n", NULL},
@@ -293,7 +293,7 @@ static const struct {
                       "01234567890123456789\r\n", NULL},
     {"INFO server", "$0\r\n\r\n", NULL},
     {"INFO server", "*0\r\n", NULL},
-    {"INFO server", "$25\r\nredis_mode:standalone\r\na:\r\n\r\n", NULL},
+    {"INFO server", "$25\r\nredis_mode:standalone\r\na:\r\n\r\n", "are another kind of server"},
 };
 
 /* One of three tells nothing, and costs nothing; two of them cost the vote. */
@@ -308,7 +308,7 @@ TEST(answer, that_is_not_expected_tells_nothing, .rows = ROWS(hostile))
     fake_rule(sentinel[1], &rule);
     other = client_open(list);
     ck_assert_msg(!takes(other, "a"), "%s", hostile[_i].reply);
-    ck_assert(says(other, hostile[_i].why ? hostile[_i].why : "2 of 3 Sentinels don't answer"));
+    ck_assert(says(other, hostile[_i].why ? hostile[_i].why : "2 of 3 Sentinels answer unlike a Sentinel"));
     stop();
 }
 
