@@ -33,7 +33,8 @@
 #define OWN_CERTIFICATE                                                                        \
     "show it a certificate that its ca-cert-file knows: cert-file and key-file"
 #define SENTINELS "start them, let this machine reach them, and see what the log says of each"
-#define SENTINELS_LOGIN "give the line the Sentinels' own: sentinel-user= and sentinel-password-file="
+#define SENTINELS_LOGIN                                                                        \
+    "give the line the Sentinels' own: sentinel-user= and sentinel-password-file="
 #define SENTINELS_RIGHTS                                                                       \
     "allow the Sentinels' user +info +sentinel|master +sentinel|get-master-addr-by-name "      \
     "+sentinel|myid"

@@ -69,7 +69,8 @@ struct rl_witnesses {
     struct rl_witness of[RL_WITNESSES_MAX];
 };
 
-/* Connected. `id` is what SENTINEL MYID told, shorter than RL_RUN_ID_SIZE; `uptime_s` is its process's, of INFO (-1: not told). `window_ns`: rl_witness_window_ns. */
+/* Connected. `id` is what SENTINEL MYID told, shorter than RL_RUN_ID_SIZE; `uptime_s` is its
+ * process's, of INFO (-1: not told). `window_ns`: rl_witness_window_ns. */
 void rl_witness_met(struct rl_witnesses *witnesses, unsigned i, const char *id,
                     int64_t uptime_s, int64_t window_ns, int64_t now_ns);
 
