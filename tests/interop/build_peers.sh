@@ -74,7 +74,7 @@ build_java() { # PROPERTY VERSION
     fetch mvn -B -q -Dstyle.color=never -f "$peer_dir/pom.xml" "-Dmaven.repo.local=$into/maven" "-D$1=$2" \
         dependency:copy-dependencies "-DoutputDirectory=$peer_dir/lib" ||
         { not_fetched mvn; return; }
-    javac -nowarn -proc:none -d "$peer_dir" -cp "$peer_dir/lib/*" "$peer_dir/Driver.java"
+    javac -nowarn -proc:none -d "$peer_dir" -cp "$peer_dir/lib/*" "$peer_dir"/*.java
 }
 
 build_python() {

@@ -97,7 +97,8 @@ def play(scene, kinds, until):
     counter = Counter(os.path.join(scene.masters.directory, "count"))
     actors = []
     for place, kind in enumerate(kinds):
-        side = (scene.other if place % 2 else scene.one)(f"actor{place}", lease_ms=TERM_MS)
+        lease_ms = min(TERM_MS, scene.lease_ms)
+        side = (scene.other if place % 2 else scene.one)(f"actor{place}", lease_ms=lease_ms)
         actors.append(Actor(side, counter, kind, until))
     for actor in actors:
         actor.start()

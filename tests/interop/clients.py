@@ -3,6 +3,7 @@ do. What they are told is in docs/INTEROP.md."""
 
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import threading
@@ -123,6 +124,8 @@ class Client:
 
 
 REDISSON_KINDS = ["reentrant", "fenced", "fair", "write", "read", "reentrant on 3"]
+WATCHED = " on a service"  # that Sentinels watch, in place of a master
+WATCHED_KINDS = [kind + WATCHED for kind in ("reentrant", "fair", "write", "read")]
 PLAIN_KINDS = ["plain", "plain on 3"]
 SEVERAL_KINDS = PLAIN_KINDS + ["several", "several on 3"]
 
@@ -137,10 +140,10 @@ def made(peers, directory, *paths):
         return "" if there else "build_peers.sh has not made it"
 
 
-def redisson(peers, directory, **rest):
+def redisson(peers, directory, kinds, **rest):
     there = os.path.join(peers, directory)
     return Client(
-        directory, REDISSON_KINDS,
+        directory, kinds,
         ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
          "-cp", f"{there}:{there}/lib/*", "Driver"],
         missing=made(peers, directory, "Driver.class"), threads=True, renews=True, **rest)
@@ -176,10 +179,11 @@ def clients(ours, peers):
     """The library, and everybody else."""
     node = ["node", os.path.join(peers, "node-redlock", "index.js")]
     no_node = made(peers, "node-redlock", "node_modules")
-    return Client("ours", REDISSON_KINDS + SEVERAL_KINDS, [ours], threads=True, renews=True,
-                  marked=[str(MARKED_MS)]), [
-        redisson(peers, "redisson-4"),
-        redisson(peers, "redisson-3", lacks={"fenced": "RFencedLock came with Redisson 3.19.0"}),
+    lacks = {} if shutil.which("redis-server") else dict.fromkeys(WATCHED_KINDS, "no redis-server")
+    return Client("ours", REDISSON_KINDS + WATCHED_KINDS + SEVERAL_KINDS, [ours], threads=True,
+                  renews=True, marked=[str(MARKED_MS)], lacks=lacks), [
+        redisson(peers, "redisson-4", REDISSON_KINDS + WATCHED_KINDS),
+        redisson(peers, "redisson-3", REDISSON_KINDS, lacks={"fenced": "RFencedLock came with Redisson 3.19.0"}),
         # Not --best: with WithFailFast(true) it leaves keys behind, on the slowest of three.
         Client("redsync", PLAIN_KINDS, [os.path.join(peers, "redsync", "redsync"), "--tries"],
                missing=made(peers, "redsync", "redsync"), quarantines=True),

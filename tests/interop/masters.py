@@ -10,7 +10,8 @@ import time
 
 START_S = 10
 
-MARKER, QUARANTINE = "libredlock:marker", "libredlock:quarantine"
+OWN = "libredlock:"  # what keys begin with that tell of the master, and of no lock
+MARKER, QUARANTINE = OWN + "marker", OWN + "quarantine"
 BROKEN = ":redlock:broken"  # who broke a lock by hand: stays for as long as the lock would have
 KINDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib", "kinds")
 
@@ -46,9 +47,9 @@ class Refused(Exception):
 class Talk:
     """One connection; a command at a time, from any thread."""
 
-    def __init__(self, port):
+    def __init__(self, port, host="127.0.0.1"):
         self.lock = threading.Lock()
-        self.socket = socket.create_connection(("127.0.0.1", port), START_S)
+        self.socket = socket.create_connection((host, port), START_S)
         self.file = self.socket.makefile("rb")
 
     def close(self):
@@ -126,7 +127,7 @@ class Masters:
     def keys(self):
         """All keys of locks, of each."""
         return [[key for key in master.ask("KEYS", "*")
-                 if key not in (MARKER, QUARANTINE) and not key.endswith(BROKEN)]
+                 if not key.startswith(OWN) and not key.endswith(BROKEN)]
                 for master in self.all]
 
     def mark(self):

@@ -1,11 +1,10 @@
 """scene.py - what a case of the interop suite has to do with: two libraries, and a name."""
 
 import itertools
-import os
 import time
 
-from clients import MARKED_MS, Broken, Driver, Late
-from masters import Masters, own_key
+from clients import MARKED_MS, WATCHED, Broken, Late
+from masters import own_key
 
 LEASE_MS = 30000   # of a lock that nobody waits to run out
 WAKE_S = 5         # a waiter has it so soon after a release: far less than the lease
@@ -156,10 +155,12 @@ class Scene:
     def __init__(self, stage, kind, one, other, braced=False, marked=False):
         self.stage, self.kind = stage, kind.split(" ")[0]
         self.quorum = kind.endswith(" on 3")
-        self.masters = stage.masters(3 if self.quorum else 1, marked)
-        self.lease_ms = LEASE_MS
+        if kind.endswith(WATCHED):
+            self.masters = stage.watched()
+        else:
+            self.masters = stage.masters(3 if self.quorum else 1, marked)
+        self.lease_ms = MARKED_MS if self.masters.marked else LEASE_MS
         if marked:
-            self.lease_ms = MARKED_MS
             self.masters.mark()
         number = next(numbers)
         self.name = f"interop:{{{number}}}:x" if braced else f"interop:{number}"
@@ -292,45 +293,3 @@ class Scene:
         for driver in self.killed:
             driver.kill()
         self.stage.clear()
-
-
-class Stage:
-    """What the cases of one peer share: masters, and clients that run."""
-
-    def __init__(self, logs, server):
-        self.logs = logs
-        self.server = server
-        self.of_count = {}
-        self.drivers = {}
-        os.makedirs(logs, exist_ok=True)
-
-    def masters(self, count, marked):
-        key = (count, marked)
-        if key not in self.of_count:
-            self.of_count[key] = Masters(count, self.server, marked)
-        return self.of_count[key]
-
-    def driver(self, client, masters, thread, ttl_ms, alone):
-        """Who does one thing at a time is a process a thread."""
-        key = (client.name, masters.directory, "" if client.threads else thread, ttl_ms)
-        if alone or key not in self.drivers:
-            log = os.path.join(self.logs, client.name + ".log")
-            command = client.command + (client.marked if masters.marked else [])
-            driver = Driver(command, masters.urls, ttl_ms, log)
-            if alone:
-                return driver
-            self.drivers[key] = driver
-        return self.drivers[key]
-
-    def clear(self):
-        for driver in self.drivers.values():
-            driver.kill()
-        self.drivers.clear()
-        for masters in self.of_count.values():
-            masters.forget()
-
-    def end(self):
-        for driver in self.drivers.values():
-            driver.end()
-        for masters in self.of_count.values():
-            masters.end()

@@ -25,11 +25,13 @@ import cases_kinds
 import cases_quarantine
 import cases_several
 import cases_shared
-from clients import Broken, Late, clients, servers
+from clients import WATCHED, Broken, Late, clients, servers
 from masters import server_program
-from scene import Scene, Stage
+from scene import Scene
+from stage import Stage
 
 TRIES = 5  # of a case in which a waiter was late
+TURNS, SERVICE_TURNS = 10000, 1000  # of a crowd
 THIRDS = (1, 2, 3)
 
 
@@ -104,6 +106,10 @@ QUARANTINE = [
     cases_quarantine.lock_outlasts_the_quarantine,
 ]
 CROWD = [cases_crowd.no_update_is_lost]
+ON_A_SERVICE = [
+    cases_every.held_is_refused,
+    cases_every.release_wakes,
+]
 CASES = {
     "plain": EVERY + KINDS + BRACED + RESERVED + CROWD,
     "plain on 3": EVERY + RESERVED + QUARANTINE + CROWD,
@@ -115,6 +121,16 @@ CASES = {
     "fair": EVERY + KINDS + BRACED + NESTED + OWNER + FAIR + CROWD,
     "write": EVERY + KINDS + BRACED + NESTED + OWNER + CROWD,
     "read": SHARED + KINDS + [cases_crowd.readers_see_no_write],
+    "reentrant on a service": ON_A_SERVICE + [cases_every.nested_is_counted,
+                                              cases_every.death_frees] + CROWD,
+    "fair on a service": ON_A_SERVICE + [cases_fair.order_is_kept] + CROWD,
+    "write on a service": ON_A_SERVICE + CROWD,
+    "read on a service": [
+        cases_shared.readers_share,
+        cases_shared.readers_are_woken,
+        cases_shared.writer_is_woken,
+        cases_crowd.readers_see_no_write,
+    ],
 }
 # On other servers than the installed one: what a server could do otherwise.
 SERVER_PEERS = ["redisson-4", "redis-py"]
@@ -197,13 +213,16 @@ class Lane:
         return third_of(title) in self.thirds and (
             not self.options.only or any(text in title for text in self.options.only))
 
+    def turns(self, kind):
+        return self.options.turns or (SERVICE_TURNS if kind.endswith(WATCHED) else TURNS)
+
     def play(self, title, kind, case, one, other, tries):
         began = time.monotonic()
         scene = None
         try:
             scene = Scene(self.stage, kind, one, other, getattr(case, "braced", False),
                           case in QUARANTINE)
-            case(*([scene, self.options.turns] if case in CROWDS else [scene]))
+            case(*([scene, self.turns(kind)] if case in CROWDS else [scene]))
             scene.end()
         except Late as late:
             scene.give_up()
@@ -226,10 +245,18 @@ class Lane:
         while self.play(*case, tries):
             tries -= 1
 
+    def title_of(self, kind, case, one):
+        return f"{self.title}, {kind}, {one.name} first: {case.__name__}"
+
+    def wants_service(self):
+        return any(self.wanted(self.title_of(kind, case, one)) and not self.ours.lacks.get(kind)
+                   for kind in self.peer.kinds if kind.endswith(WATCHED) and not self.name
+                   for case in CASES[kind] for one in (self.ours, self.peer))
+
     def run_pair(self, kind, case):
         orders = [(self.ours, self.peer), (self.peer, self.ours)]
         for one, other in orders[:1] if case in ONCE else orders:
-            title = f"{self.title}, {kind}, {one.name} first: {case.__name__}"
+            title = self.title_of(kind, case, one)
             if not self.wanted(title):
                 continue
             reason = "no time is left" if self.over() else impossible(kind, case, one, other)
@@ -253,6 +280,8 @@ class Lane:
                 self.report.say("skipped", title, self.missing)
             return
         try:
+            if self.wants_service():
+                self.stage.prepare(self.ours)
             for kind in self.peer.kinds:
                 if self.lacks(kind):
                     continue
@@ -260,7 +289,7 @@ class Lane:
                     # A guard is ours alone, and one peer that knows none is enough.
                     if case in QUARANTINE and not (self.peer.quarantines and self.ours.marked):
                         continue
-                    if not self.name or (case in SERVER_CASES and "on 3" not in kind):
+                    if not self.name or (case in SERVER_CASES and " on " not in kind):
                         self.run_pair(kind, case)
         finally:
             self.stage.end()
@@ -272,7 +301,7 @@ def parse():
     parser.add_argument("--ours", required=True)
     parser.add_argument("--peers", required=True)
     parser.add_argument("--only", action="append", help="cases whose line has this text")
-    parser.add_argument("--turns", type=int, default=10000, help="of a crowd")
+    parser.add_argument("--turns", type=int, help=f"of each crowd, {TURNS}, or {SERVICE_TURNS} on a service")
     parser.add_argument("--budget", type=float, default=1e9, metavar="SECONDS",
                         help="begin no case later than that; those are skipped")
     parser.add_argument("--third", type=int, choices=THIRDS, help="of the cases, to go first")
@@ -309,8 +338,7 @@ def main():
                 done.result()
         except KeyboardInterrupt:
             report.ending = True  # what has begun is ended, and cleans up
-    print(f"{time.monotonic() - report.began:.0f} s; turns of each crowd: {options.turns}; "
-          f"{report.skipped} skipped")
+    print(f"{time.monotonic() - report.began:.0f} s; {report.skipped} skipped")
     print(f"Checks: {report.passed + report.failed}, Failures: {report.failed}, Errors: 0")
     sys.exit(130 if report.ending else 1 if report.failed else 0)
 

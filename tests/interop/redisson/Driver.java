@@ -31,7 +31,7 @@ public final class Driver {
         Config config = new Config();
         config.setCodec(StringCodec.INSTANCE);
         config.setLockWatchdogTimeout(ttlMs);
-        config.useSingleServer().setAddress(url);
+        Connect.to(config, url);
         return Redisson.create(config);
     }
 
