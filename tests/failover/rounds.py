@@ -5,7 +5,7 @@ import threading
 import time
 
 from hosts import cut, heal
-from service import FAILOVER_TIMEOUT_MS, Amiss, await_until
+from service import DOWN_AFTER_MS, FAILOVER_TIMEOUT_MS, Amiss, await_until
 
 NAMED_S = 60  # for another master to be named
 MENDED_S = 90
@@ -14,6 +14,9 @@ IDLE_S = 2.5
 OLD_S = 2
 DIFFER_S = 15  # so long Sentinels may name different masters before another failover is ordered
 LONG_FAILOVER_MS = 20000
+RESTART_DOWN_MS = 5000
+REPL_TIMEOUT_S, REPL_TIMEOUT_DEFAULT_S = 5, 60
+BEHIND_S = 3
 
 
 class Round:
@@ -35,7 +38,8 @@ class Round:
 
     def await_grant(self, who="main"):
         """By the new master where it is alone: not before its quarantine is over."""
-        since = self.named_at + (self.play.max_ttl if self.play.single else 0)
+        quarantined = self.play.promised and self.play.single
+        since = self.named_at + (self.play.max_ttl if quarantined else 0)
         limit = self.play.window + 10
         await_until(lambda: self.play.users.first_grant(since, who), limit + self.play.max_ttl,
                     "a grant after the failover")
@@ -44,7 +48,7 @@ class Round:
     def run(self, fault):
         try:
             fault(self)
-            if self.is_late():
+            if self.play.promised and self.is_late():
                 self.amiss = "the first lock after the failover was late"
         except Amiss as amiss:
             self.amiss = f"{amiss}; {self.service.text()}"
@@ -83,7 +87,9 @@ class Round:
                 process.start()
         for server in self.service.servers:
             server.ask("CONFIG", "SET", "replica-priority", 100)
-        self.service.set_failover_timeout(FAILOVER_TIMEOUT_MS)
+            server.ask("CONFIG", "SET", "repl-timeout", REPL_TIMEOUT_DEFAULT_S)
+        self.service.tell_watchers("failover-timeout", FAILOVER_TIMEOUT_MS)
+        self.service.tell_watchers("down-after-milliseconds", DOWN_AFTER_MS)
         self.ended = time.monotonic()
 
 
@@ -99,7 +105,7 @@ def machine(this):
     failover does so for long, since the third server can't get the new master's data."""
     service, watchers = this.service, this.service.watchers.all
     heir, third = service.others(this.master)
-    service.set_failover_timeout(LONG_FAILOVER_MS)
+    service.tell_watchers("failover-timeout", LONG_FAILOVER_MS)
     third.ask("CONFIG", "SET", "replica-priority", 0)
     await_until(lambda: service.priority(third) == ["0"] * len(watchers), MENDED_S,
                 "the Sentinels know whom to prefer")
@@ -171,7 +177,51 @@ def partition(this):
     this.await_grant()
     this.await_held()
     if this.play.single and this.play.users.first_grant(this.named_at + OLD_S, "cut"):
-        raise Amiss("users who were cut off with the former master got a lock")
+        if this.play.promised:
+            raise Amiss("users who were cut off with the former master got a lock")
+        this.note = "users who were cut off with the former master got locks"
+
+
+def long_partition(this):
+    """The same for longer than `repl-timeout`: the master has no replica any more, and knows it."""
+    this.master.ask("CONFIG", "SET", "repl-timeout", REPL_TIMEOUT_S)
+    partition(this)
+    await_until(lambda: this.master.info().get("connected_slaves") == "0", NAMED_S,
+                "the former master has no replica")
+    this.await_held()
+    this.await_held()
+
+
+def behind(this):
+    """The replica that Sentinels prefer has not heard of its master for some seconds, and the other
+    one has, when the master is killed: what was granted meanwhile is lost."""
+    preferred = this.service.others(this.master)[0]
+    preferred.ask("CONFIG", "SET", "replica-priority", 1)
+    await_until(lambda: set(this.service.priority(preferred)) == {"1"}, MENDED_S,
+                "the Sentinels know whom to prefer")
+    cut([preferred.host], [this.master.host])
+    time.sleep(BEHIND_S)
+    this.began = time.monotonic()
+    this.master.kill()
+    this.note = "" if this.await_named() is preferred else "the other one was preferred"
+    this.await_grant()
+
+
+def restart(this):
+    """The master is killed and started again before a Sentinel calls it down. It keeps nothing on
+    a disk, so it has lost all locks, and so have its replicas. Sentinels ask for its new run id in
+    their own time."""
+    this.service.tell_watchers("down-after-milliseconds", RESTART_DOWN_MS)
+    this.await_held()
+    this.began = time.monotonic()
+    this.master.kill()
+    this.master.start()
+    this.named_at = time.monotonic()
+    await_until(lambda: this.service.know(this.master), NAMED_S, "the Sentinels know the new run")
+    this.counts_at = time.monotonic()
+    this.await_grant()
+    if this.watch.term() != this.term:
+        this.note = "another was named after all"
 
 
 def order(this):
@@ -243,8 +293,11 @@ def replace(this):
 
 ROUNDS = {"kill": kill, "machine": machine, "pause": pause, "back": back_again,
           "partition": partition, "order": order, "two-orders": two_orders,
-          "witnesses": witnesses, "replace": replace}
-ALONE = ("replace",)  # where each service has Sentinels of its own, and there is one service
+          "witnesses": witnesses, "long": long_partition, "behind": behind, "restart": restart,
+          "replace": replace}
+ALONE = ("long", "behind", "restart", "replace")  # played on a service that is alone
+CUTS = ("partition", "long", "behind")
+OWN = ("replace",)  # what is done with a list of this library's
 
 
 def order_again(service, watch):

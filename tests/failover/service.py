@@ -30,16 +30,16 @@ def await_until(condition, seconds, what):
 class Process:
     """A server, or a Sentinel with its file."""
 
-    def __init__(self, directory, host, port, template=None):
+    def __init__(self, directory, host, port, template=None, settings=()):
         self.directory = os.path.join(directory, host)
-        self.host, self.port, self.template = host, port, template
+        self.host, self.port, self.template, self.settings = host, port, template, settings
         self.address = (host, port)
         self.process, self.paused = None, False
         os.makedirs(self.directory)
 
     def start(self, *more):
         args = ["--port", str(self.port), "--bind", self.host, "--bind-source-addr", self.host,
-                "--dir", self.directory, "--protected-mode", "no", *more]
+                "--dir", self.directory, "--protected-mode", "no", *self.settings, *more]
         if self.template is None:
             args += ["--save", "", "--appendonly", "no", "--replica-announce-ip", self.host,
                      "--repl-diskless-sync-delay", "0"]
@@ -62,8 +62,8 @@ class Process:
     def ask(self, *words, timeout=1.0):
         return ask(self.address, *words, timeout=timeout)
 
-    def info(self):
-        text = self.ask("INFO", "replication") or ""
+    def info(self, section="replication"):
+        text = self.ask("INFO", section) or ""
         return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
 
     def kill(self):
@@ -116,9 +116,10 @@ class Watchers:
 
 
 class Service:
-    def __init__(self, directory, net, name):
+    def __init__(self, directory, net, name, settings=()):
         self.name = name
-        self.servers = [Process(directory, f"{net}.{number}", SERVER_PORT) for number in (1, 2, 3)]
+        self.servers = [Process(directory, f"{net}.{number}", SERVER_PORT, None, settings)
+                        for number in (1, 2, 3)]
         self.watchers = None
 
     def start(self):
@@ -152,6 +153,12 @@ class Service:
             known += [one["slave-priority"] for one in each if one["ip"] == server.host]
         return known
 
+    def know(self, server):
+        """A majority of its Sentinels has asked this run of that server."""
+        run = server.info("server").get("run_id")
+        told = [self.told(watcher).get("runid") for watcher in self.watchers.all]
+        return told.count(run) > len(told) // 2
+
     def differs(self):
         """Sentinels name different masters."""
         return len({self.told(watcher).get("ip") for watcher in self.watchers.all}) > 1
@@ -163,9 +170,9 @@ class Service:
         roles = ", ".join(f"{one.host} is {one.info().get('role')}" for one in self.servers)
         return f"Sentinels name {named}; {roles}"
 
-    def set_failover_timeout(self, milliseconds):
+    def tell_watchers(self, setting, milliseconds):
         for watcher in self.watchers.all:
-            watcher.ask("SENTINEL", "SET", self.name, "failover-timeout", milliseconds)
+            watcher.ask("SENTINEL", "SET", self.name, setting, milliseconds)
 
     def is_well(self):
         """All run, one is the master that all Sentinels name, and all others follow it."""

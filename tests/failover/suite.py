@@ -2,11 +2,14 @@
 """suite.py - failovers by real Sentinels, under users who contend, with a judge of their own.
 
     tests/failover/suite.py --contend PROGRAM [--play NAME]... [--round NAME]... [--rounds N]
-                            [--max-ttl SECONDS]
+                            [--max-ttl SECONDS] [--redisson DIRECTORY]
 
 Plays: one (a service alone), three (three services, each with Sentinels of its own), shared (three
 services and three Sentinels). In the play `name` a service has one address for all its servers, and
 clients do not ask Sentinels. Then two must be seen to hold one lock, or the judge is blind.
+In the play `redisson` the users of a service alone are Redisson's, of the directory that
+tests/interop/build_peers.sh has made. In `redisson-min` each server takes no writes, either, where
+no replica was heard of within a second. Who holds what with whom is counted, and no failure.
 """
 
 import argparse
@@ -19,7 +22,7 @@ import time
 
 import hosts
 from follow import Follow
-from rounds import ALONE, ROUNDS, Round, await_well
+from rounds import ALONE, CUTS, OWN, ROUNDS, Round, await_well
 from service import Service, Watchers
 from users import Users
 from watch import Heart, Watch
@@ -30,12 +33,16 @@ DRIFT = 0.01
 PLAYS = ("one", "three", "shared")
 STATED = "name"  # no promise is made for it: see docs/SAFETY.md
 STATED_ROUNDS = ("pause", "back")
+PEERS = {"redisson": (),
+         "redisson-min": ("--min-replicas-to-write", "1", "--min-replicas-max-lag", "1")}
+JAVA = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp"]
 
 
 class Play:
     def __init__(self, options, directory, name, number):
         self.can_cut = options.can_cut
-        self.name, self.single = name, name in ("one", STATED)
+        self.name, self.single = name, name in ("one", STATED, *PEERS)
+        self.promised = name in PLAYS
         self.max_ttl = options.max_ttl
         self.ttl, self.names = options.max_ttl * 0.8, NAMES
         self.window = (self.max_ttl + D_S) * (1 + DRIFT)
@@ -44,7 +51,7 @@ class Play:
         self.services = []
         for place in range(count):
             self.services.append(Service(directory, f"{options.network}.{number + place}",
-                                         f"service-{place + 1}"))
+                                         f"service-{place + 1}", PEERS.get(name, ())))
         first = [(service.name, service.servers[0].host) for service in self.services]
         if name == "shared":
             watchers = Watchers(directory, net, first)
@@ -55,8 +62,8 @@ class Play:
                 service.watchers = Watchers(directory, f"{options.network}.{number + place}",
                                             [first[place]])
         self.main, self.cut_off, self.address = net + ".21", net + ".22", net + ".31"
-        self.users = Users(options.contend, os.path.join(directory, "users-" + name),
-                           self.list_text())
+        self.users = Users(options.redisson if name in PEERS else [options.contend],
+                           os.path.join(directory, "users-" + name), self.list_text())
         self.watches, self.rounds, self.follow, self.heart = {}, [], None, Heart()
 
     def list_text(self):
@@ -153,7 +160,7 @@ def tell(play, kinds):
     for who, name in users.unexcused_trespasses()[:5]:
         print(f"TRESPASS - {play.name}: another wrote to file {name} while {who} had the lock")
     for text in failed:
-        print(f"FAILED - {play.name}, {text}")
+        print(f"{'FAILED' if play.promised else 'stated'} - {play.name}, {text}")
     return len(overlaps), len(fallen) + len(users.unexcused_trespasses()) + len(failed)
 
 
@@ -163,8 +170,8 @@ def run(options, directory, name, number):
         play.start()
         stated = name == STATED
         kinds = options.round or (STATED_ROUNDS if stated else ROUNDS)
-        kinds = [kind for kind in kinds if (kind != "partition" or options.can_cut) and
-                 (kind not in ALONE or play.single)]
+        kinds = [kind for kind in kinds if (kind not in CUTS or options.can_cut) and
+                 (kind not in ALONE or play.single) and (kind not in OWN or name not in PEERS)]
         for kind in kinds:
             for count in range(options.rounds):
                 play.play(kind, count)
@@ -172,6 +179,9 @@ def run(options, directory, name, number):
     finally:
         statuses = play.end()
     overlaps, faults = tell(play, kinds)
+    if name in PEERS:
+        print(f"{name}: {overlaps} times two held one lock, of {len(play.users.holds)} holds")
+        return True
     if stated:
         print(f"two holders were {'seen' if overlaps else 'NOT SEEN, as they must be'}")
         return overlaps > 0
@@ -180,18 +190,28 @@ def run(options, directory, name, number):
     return overlaps == 0 and faults == 0 and not any(statuses)
 
 
+def redisson(options):
+    """The command of its users."""
+    if not options.redisson:
+        return None
+    there = os.path.abspath(options.redisson)
+    return [*JAVA, f"{there}:{there}/lib/*", "Contend"]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--contend", required=True)
-    parser.add_argument("--play", action="append", choices=[*PLAYS, STATED])
+    parser.add_argument("--play", action="append", choices=[*PLAYS, STATED, *PEERS])
     parser.add_argument("--round", action="append", choices=list(ROUNDS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--max-ttl", type=float, default=2)
+    parser.add_argument("--redisson", help="where it is; it has plays of its own")
     options = parser.parse_args()
     if not shutil.which("redis-server"):
         print("there is no redis-server")
         return 77
     options.contend = os.path.abspath(options.contend)
+    options.redisson = redisson(options)
     options.can_cut = hosts.enter()
     options.network = hosts.network()
     if not options.can_cut:

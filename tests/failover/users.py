@@ -10,7 +10,7 @@ SECOND = 1e6
 
 
 class Users:
-    """One list's contenders: `contend` in one or more places, and what all of them tell."""
+    """One list's contenders: the command `contend` in one or more places, and what they tell."""
 
     def __init__(self, contend, directory, text):
         self.contend, self.directory = contend, directory
@@ -41,7 +41,7 @@ class Users:
     def begin(self, who, source, names, contenders, idle, ttl_ms):
         log = open(os.path.join(self.directory, f"{who}.err"), "ab")
         program = subprocess.Popen(
-            [self.contend, self.list, self.directory, str(names), str(contenders), str(idle),
+            [*self.contend, self.list, self.directory, str(names), str(contenders), str(idle),
              str(ttl_ms), who, source],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, bufsize=1)
         log.close()

@@ -44,7 +44,7 @@ EXTRA_DIST += %D%/servers_check.sh %D%/servers_tests.txt %D%/build_peers.sh %D%/
 	%D%/python/driver.py %D%/python/requirements.txt %D%/rates.py %D%/redis-semaphore/index.js \
 	%D%/redis-semaphore/package-lock.json %D%/redis-semaphore/package.json \
 	%D%/redislock/go.mod %D%/redislock/go.sum %D%/redislock/main.go \
-	%D%/redisson/Connect.java %D%/redisson/Driver.java %D%/redisson/pom.xml %D%/redsync/go.mod %D%/redsync/go.sum \
+	%D%/redisson/Connect.java %D%/redisson/Contend.java %D%/redisson/Driver.java %D%/redisson/pom.xml %D%/redsync/go.mod %D%/redsync/go.sum \
 	%D%/redsync/main.go %D%/rslock/Cargo.toml %D%/rslock/main.rs %D%/scene.py \
 	%D%/servers/list.txt %D%/single_master.py %D%/spring/Driver.java %D%/spring/pom.xml \
 	%D%/stage.py %D%/suite.py %D%/watched.py
