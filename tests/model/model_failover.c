@@ -2,7 +2,6 @@
 #include "config_auto.h"
 
 #include "model_failover_parts.h"
-#include "symmetry.h"
 
 #include <assert.h>
 #include <string.h>
@@ -18,6 +17,11 @@ unsigned fo_servers(const struct failover_rules *rules)
 unsigned fo_needed(const struct failover_rules *rules)
 {
     return rules->witnesses / 2 + 1;
+}
+
+unsigned fo_quorum(const struct failover_rules *rules)
+{
+    return (1 + rules->plain) / 2 + 1;
 }
 
 /* ---- data --------------------------------------------------------------------------------- */
@@ -51,7 +55,7 @@ void fo_replicate(const struct failover_rules *rules, struct fo_state *state, un
 
 void fo_end_round(struct fo_client *client)
 {
-    client->under_way = client->age = 0;
+    client->under_way = client->granted = client->age = 0;
 }
 
 void fo_end_hold(struct fo_state *state, unsigned c)
@@ -60,17 +64,32 @@ void fo_end_hold(struct fo_state *state, unsigned c)
         if (state->server[s].owner == c + 1)
             state->server[s].owner = state->server[s].left = 0;
     }
-    fo_end_round(&state->client[c]);
-    state->client[c].phase = FO_FREE;
-    state->client[c].left = 0;
+    for (unsigned p = 0; p < PLAIN; p++) {
+        if (state->plain[p].owner == c + 1)
+            state->plain[p].owner = state->plain[p].left = 0;
+    }
+    struct fo_client *client = &state->client[c];
+    fo_end_round(client);
+    client->phase = FO_FREE;
+    client->left = client->have = client->filling = 0;
+}
+
+void fo_refused(struct fo_state *state, unsigned c)
+{
+    struct fo_client *client = &state->client[c];
+    client->under_way &= (uint8_t)~FO_X;
+    if (client->under_way)
+        return;
+    fo_end_round(client);
+    if (client->phase == FO_ASKING)
+        fo_end_hold(state, c);
 }
 
 void fo_disconnect(struct fo_state *state, unsigned c)
 {
     struct fo_client *client = &state->client[c];
-    fo_end_round(client);
-    if (client->phase == FO_ASKING)
-        fo_end_hold(state, c);
+    fo_refused(state, c);
+    client->filling = 0;
     client->server = client->server_term = client->life = client->mute = 0;
 }
 
@@ -80,7 +99,8 @@ static void tick_client(const struct failover_rules *rules, struct fo_state *sta
 {
     struct fo_client *client = &state->client[c];
     client->mute = less(client->mute, 1);
-    if (client->asked && client->asked < 2 + rules->older)
+    unsigned too_old = 2 + rules->older + (rules->plain ? rules->ttl : 0);
+    if (client->asked && client->asked < too_old)
         client->asked++;
     if (client->under_way && ++client->age >= rules->ttl)
         fo_end_round(client); /* whatever it does, it gives nothing any more */
@@ -100,6 +120,7 @@ static void tick(const struct failover_rules *rules, const struct fo_state *stat
         server->owner = server->left ? server->owner : 0;
         server->quarantine = less(server->quarantine, 1);
     }
+    fo_plain_tick(&next);
     for (unsigned w = 0; w < rules->witnesses; w++)
         next.witness[w].young = less(next.witness[w].young, 1);
     for (unsigned c = 0; c < CLIENTS; c++)
@@ -245,6 +266,7 @@ static void begin(const void *context, void *ret_state)
     memset(state, 0, sizeof(*state));
     state->failovers = (uint8_t)rules->failovers;
     state->restarts = rules->restarts;
+    state->steps = (uint8_t)rules->steps;
     state->forgets = rules->forgets || rules->forgets_up;
     for (unsigned s = 0; s < fo_servers(rules); s++) {
         state->server[s].marker = 1;
@@ -258,8 +280,11 @@ static void moves(const void *context, const void *from, struct explorer *explor
     const struct failover_rules *rules = context;
     const struct fo_state *state = from;
     assert(fo_servers(rules) <= SERVERS && rules->witnesses <= WITNESSES);
-    for (unsigned c = 0; c < CLIENTS; c++)
+    assert(rules->plain <= PLAIN);
+    for (unsigned c = 0; c < CLIENTS; c++) {
         fo_client_moves(rules, state, c, explorer);
+        fo_plain_moves(rules, state, c, explorer);
+    }
     for (unsigned w = 0; w < rules->witnesses; w++) {
         lead(rules, state, w, explorer);
         name_it(state, w, explorer);
@@ -272,31 +297,6 @@ static void moves(const void *context, const void *from, struct explorer *explor
     tick(rules, state, explorer);
 }
 
-/* Witnesses are alike but for who has heard them. */
-static void canonical(const void *context, void *state_)
-{
-    const struct failover_rules *rules = context;
-    struct fo_state *state = state_;
-    struct {
-        struct fo_witness witness;
-        uint8_t heard[CLIENTS];
-    } records[WITNESSES];
-    memset(records, 0, sizeof(records));
-    for (unsigned w = 0; w < rules->witnesses; w++) {
-        records[w].witness = state->witness[w];
-        for (unsigned c = 0; c < CLIENTS; c++)
-            records[w].heard[c] = state->client[c].answers >> w & 1;
-    }
-    sort_records(records, rules->witnesses, sizeof(records[0]));
-    for (unsigned c = 0; c < CLIENTS; c++)
-        state->client[c].answers = 0;
-    for (unsigned w = 0; w < rules->witnesses; w++) {
-        state->witness[w] = records[w].witness;
-        for (unsigned c = 0; c < CLIENTS; c++)
-            state->client[c].answers |= (uint8_t)(records[w].heard[c] << w);
-    }
-}
-
 static const char *wrong(const void *context, const void *state_)
 {
     const struct fo_state *state = state_;
@@ -304,4 +304,4 @@ static const char *wrong(const void *context, const void *state_)
     return state->client[0].left && state->client[1].left ? "two clients are valid at once" : NULL;
 }
 
-const struct model failover_model = {sizeof(struct fo_state), begin, moves, canonical, wrong};
+const struct model failover_model = {sizeof(struct fo_state), begin, moves, fo_canonical, wrong};

@@ -1,4 +1,5 @@
-/* model_failover.h - one master that fails over, its Sentinels as witnesses, and two clients.
+/* model_failover.h - one master that fails over, its Sentinels as witnesses, and two clients; and
+ * maybe further masters, which are single ones and never fail over.
  *
  * Time is whole ticks, and counts from now. A failover is led at any time, whatever anybody has
  * heard of the master. So partitions, pauses, flapping and failovers by hand are all in it. A
@@ -7,6 +8,10 @@
  *
  * A lease counts from its round's t0, so it is of no matter when a grant is read: it is counted at
  * once. What a hold that is over leaves behind only refuses, and goes at once.
+ *
+ * With further masters a round needs a majority, and is over when it has that: a later grant says
+ * no more than a fill-in does. The clock of such a master may be set forward, so that its keys
+ * end. All hear of that at once, and count what is left.
  */
 #ifndef TEST_MODEL_FAILOVER_H
 #define TEST_MODEL_FAILOVER_H
@@ -17,15 +22,18 @@
 struct failover_rules {
     unsigned witnesses;
     unsigned more_replicas; /* than one */
-    unsigned ttl;    /* of each lease: max-ttl */
-    unsigned older;  /* D: how much earlier than t0 a statement may have been asked for */
-    unsigned window; /* of the quarantine; 0: there is none */
+    unsigned plain;         /* further masters: 2, or none */
+    unsigned ttl;           /* of each lease: max-ttl */
+    unsigned older;         /* D: how much earlier than t0 a statement may have been asked for */
+    unsigned window;        /* of the quarantine; 0: there is none */
     unsigned failovers;
     unsigned ahead;    /* a replica's key ends so much earlier than its master's */
     bool restarts;     /* a replica restarts empty, once */
     bool extends;      /* holds are extended */
     bool equal_terms;  /* failovers by hand: two may have one term */
     bool strict;       /* guard strict: requests name the replication id */
+    unsigned steps;    /* forward, of the further masters' clocks */
+    bool fills;        /* masters without the key are filled in */
 
     /* broken: */
     bool no_statement;       /* no statement is needed for a vote */
@@ -38,6 +46,7 @@ struct failover_rules {
     bool marker_lifeless;    /* nor the replication id */
     bool extends_quarantined; /* an extension counts in quarantine */
     bool connections_stay;   /* a demotion does not end them */
+    bool fills_unstated;     /* a fill-in needs no statement */
     bool forgets;            /* a witness loses its memory, and counts at once */
     bool forgets_up;         /* the same, and it counts when it has been up for the window */
 };

@@ -8,8 +8,8 @@
 
 /* ---- what is asked of witnesses ----------------------------------------------------------- */
 
-/* R22: A round may begin by this server if so many have named it, asked D before at most. */
-static bool is_stated(const struct failover_rules *rules, const struct fo_client *client)
+bool fo_is_stated(const struct failover_rules *rules, const struct fo_client *client,
+                  unsigned age)
 {
     unsigned needed = rules->one_witness ? 1 : fo_needed(rules);
     if (rules->no_statement)
@@ -17,7 +17,7 @@ static bool is_stated(const struct failover_rules *rules, const struct fo_client
     return client->named == client->server &&
            (rules->by_server_only || client->named_term == client->server_term) &&
            (unsigned)__builtin_popcount(client->answers) >= needed &&
-           (rules->old_statement || client->asked <= 1 + rules->older);
+           (rules->old_statement || client->asked <= 1 + rules->older + age);
 }
 
 static void ask(const struct fo_state *state, unsigned c, struct explorer *explorer)
@@ -66,7 +66,7 @@ static void look(const struct failover_rules *rules, const struct fo_state *stat
                (rules->marker_lifeless || server->marker_life == server->life);
     bool later = server->marker && server->marker_term > term;
     bool lower = server->marker_term < term;
-    if (server->replica || client->under_way)
+    if (server->replica || client->under_way & FO_X || client->filling)
         return;
     if (rules->marker_termless)
         later = lower = false;
@@ -110,23 +110,50 @@ static void looks(const struct failover_rules *rules, const struct fo_state *sta
 
 /* ---- rounds ------------------------------------------------------------------------------- */
 
+/* May it ask the master that fails over in a round of that age? */
+static bool may_ask(const struct failover_rules *rules, const struct fo_client *client,
+                    unsigned age)
+{
+    bool held = client->phase == FO_HELD;
+    return client->server && fo_is_stated(rules, client, age) &&
+           (client->mute == 0 || (held && rules->extends_quarantined));
+}
+
 static void begin_round(const struct failover_rules *rules, const struct fo_state *state,
                         unsigned c, struct explorer *explorer)
 {
     struct fo_state next = *state;
     struct fo_client *client = &next.client[c];
     bool held = client->phase == FO_HELD;
-    if (!client->server || client->under_way || (held && !rules->extends) ||
-        client->phase == FO_ASKING || !is_stated(rules, client))
+    if (client->under_way || (held && !rules->extends))
         return;
-    if (client->mute > 0 && !(held && rules->extends_quarantined))
+    client->under_way = (uint8_t)(may_ask(rules, client, 0) ? FO_X : 0);
+    for (unsigned p = 0; p < rules->plain; p++)
+        client->under_way |= (uint8_t)FO_PLAIN(p);
+    if ((unsigned)__builtin_popcount(client->under_way) < fo_quorum(rules))
         return;
     if (!held)
         client->phase = FO_ASKING;
-    client->under_way = 1;
     client->age = 0;
-    explore_move(explorer, &next, "%s asks %s to %s", fo_client_name[c],
-                 fo_server_name[client->server - 1], held ? "extend" : "grant");
+    explore_move(explorer, &next, "%s asks %s%s to %s", fo_client_name[c],
+                 client->under_way & FO_X ? fo_server_name[client->server - 1] : "",
+                 !rules->plain              ? ""
+                 : client->under_way & FO_X ? " and the others"
+                                            : "the others",
+                 held ? "extend" : "grant");
+}
+
+static void join_round(const struct failover_rules *rules, const struct fo_state *state,
+                       unsigned c, struct explorer *explorer)
+{
+    struct fo_state next = *state;
+    struct fo_client *client = &next.client[c];
+    if (!client->under_way || (client->under_way | client->granted) & FO_X ||
+        !may_ask(rules, client, client->age))
+        return;
+    client->under_way |= FO_X;
+    explore_move(explorer, &next, "%s asks %s too", fo_client_name[c],
+                 fo_server_name[client->server - 1]);
 }
 
 static void give_up(const struct fo_state *state, unsigned c, struct explorer *explorer)
@@ -145,13 +172,31 @@ static void give_up(const struct fo_state *state, unsigned c, struct explorer *e
                  client->phase == FO_HELD ? "releases" : "gives up");
 }
 
+void fo_count_yes(const struct failover_rules *rules, struct fo_state *state, unsigned c,
+                  unsigned master)
+{
+    struct fo_client *client = &state->client[c];
+    client->granted |= (uint8_t)master;
+    client->under_way &= (uint8_t)~master;
+    if ((unsigned)__builtin_popcount(client->granted) >= fo_quorum(rules)) {
+        uint8_t left = (uint8_t)(rules->ttl - client->age);
+        client->left = left > client->left ? left : client->left;
+        client->phase = FO_HELD;
+        client->have = client->granted;
+        client->filling = 0; /* it is lost */
+        fo_end_round(client);
+    } else if (!client->under_way) {
+        fo_refused(state, c);
+    }
+}
+
 /* The server executes it, whenever that is; a yes is counted from t0. */
 static void execute(const struct failover_rules *rules, const struct fo_state *state, unsigned c,
                     struct explorer *explorer)
 {
     struct fo_state next = *state;
     struct fo_client *client = &next.client[c];
-    if (!client->under_way)
+    if (!(client->under_way & FO_X) || client->filling)
         return;
     struct fo_server *server = &next.server[client->server - 1];
     const char *name = fo_server_name[client->server - 1];
@@ -163,27 +208,24 @@ static void execute(const struct failover_rules *rules, const struct fo_state *s
         return;
     }
     if (!may || (rules->strict && client->life != server->life)) {
-        fo_end_round(client);
-        if (!held)
-            fo_end_hold(&next, c);
+        fo_refused(&next, c);
         explore_move(explorer, &next, "%s refuses %s", name, fo_client_name[c]);
         return;
     }
     server->owner = (uint8_t)(c + 1);
     server->left = (uint8_t)rules->ttl;
     fo_replicate(rules, &next, client->server - 1u);
-    uint8_t left = (uint8_t)(rules->ttl - client->age);
-    client->left = left > client->left ? left : client->left;
-    client->phase = FO_HELD;
-    fo_end_round(client);
-    explore_move(explorer, &next, held ? "%s extends for %s" : "%s grants, and %s holds", name,
-                 fo_client_name[c]);
+    fo_count_yes(rules, &next, c, FO_X);
+    explore_move(explorer, &next, "%s %s %s%s", name, held ? "extends for" : "grants to",
+                 fo_client_name[c],
+                 client->phase == FO_HELD && !client->under_way ? ", which holds" : "");
 }
 
 void fo_client_moves(const struct failover_rules *rules, const struct fo_state *state,
                      unsigned c, struct explorer *explorer)
 {
     begin_round(rules, state, c, explorer);
+    join_round(rules, state, c, explorer);
     execute(rules, state, c, explorer);
     give_up(state, c, explorer);
     ask(state, c, explorer);

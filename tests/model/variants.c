@@ -25,6 +25,7 @@
     }
 #define ONE .witnesses = 1
 #define THREE .witnesses = 3
+#define OF_N3 .witnesses = 1, .plain = 2
 #define TTL2 .ttl = 2, .older = 1, .window = 3
 #define TTL1 .ttl = 1, .older = 1, .window = 2
 #define OF_THREE .masters = 3, .needed = 2
@@ -166,6 +167,12 @@ const struct variant variants[] = {
      FAILOVER(ONE, TTL2, .more_replicas = 1, .failovers = 1), true},
     {NULL, "failover: two, connections stay, guard strict",
      FAILOVER(ONE, TTL2, .failovers = 2, .connections_stay = true, .strict = true), true},
+    {NULL, "failover of one of three: filled in, a clock step",
+     FAILOVER(OF_N3, TTL1, .failovers = 1, .fills = true, .steps = 1), false},
+    {NULL, "failover of one of three: two, filled in, a clock step",
+     FAILOVER(OF_N3, TTL1, .failovers = 2, .fills = true, .steps = 1), true},
+    {NULL, "failover of one of three: extended, filled in, a clock step",
+     FAILOVER(OF_N3, TTL2, .failovers = 1, .extends = true, .fills = true, .steps = 1), true},
     /* ---- a master that fails over, a rule broken ---- */
     {"R22", "failover: no statement is needed",
      FAILOVER(ONE, TTL2, .failovers = 1, .no_statement = true), false},
@@ -193,6 +200,16 @@ const struct variant variants[] = {
      FAILOVER(ONE, TTL2, .failovers = 2, .connections_stay = true), false},
     {"R22", "failover: a witness that forgets counts at once",
      FAILOVER(THREE, TTL1, .failovers = 1, .forgets = true), false},
+    {"R22", "failover of one of three: no statement is needed",
+     FAILOVER(OF_N3, TTL1, .failovers = 1, .no_statement = true), false},
+    {"R22", "failover of one of three: no quarantine",
+     FAILOVER(OF_N3, .ttl = 1, .older = 1, .failovers = 1), false},
+    {"R22", "failover of one of three: an extension counts in quarantine",
+     FAILOVER(OF_N3, TTL2, .failovers = 1, .extends = true, .extends_quarantined = true),
+     true},
+    {"R22", "failover of one of three: a fill-in needs no statement, and a clock is set forward",
+     FAILOVER(OF_N3, TTL1, .failovers = 1, .fills = true, .steps = 1, .fills_unstated = true),
+     false},
     /* ---- a master that fails over, an assumption broken ---- */
     {"A1", "failover: one forgets, is up for the window, names M, and learns P again",
      FAILOVER(THREE, TTL1, .failovers = 1, .forgets_up = true), true},
