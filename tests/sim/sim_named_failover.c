@@ -294,6 +294,40 @@ static void three_lose_no_lock(void)
     sim_expect(sim_releases(bob) == REDLOCK_OK);
 }
 
+/* Its word is old for ann, whose lock rests on the two others, and whom a step of a clock costs one
+ * of them. What was put on n1 would keep it hers, beside bob. */
+static void former_is_not_filled_in(void)
+{
+    sim_stage_with_sentinels(3);
+    struct sim_player *ann = sim_is_there("ann", NULL), *bob = sim_is_there("bob", NULL);
+    unsigned sentinel = sim_sentinel_at(0, 0), replica = sim_replica_at(0, 0);
+    asks_them(ann);
+    for (unsigned i = 0; i < 3; i++)
+        sim_path_hole(ann->proc, sim_sentinel_at(0, i), SIM_THERE, true);
+    sim_sentinel_fails_over(sentinel, 0, replica);
+    sim_sentinels_hear(0);
+    sim_sentinel_looks(sentinel, 0);
+    sim_pass_ms(1500);
+    asks_them(bob); /* he asks anew, and goes there */
+    sim_pass_ms(WINDOW_MS + 500);
+    asks_them(bob);
+    sim_curtain();
+    sim_watches(ann, false);
+    sim_expect(sim_takes(ann, 1000, ONCE) == REDLOCK_OK);
+    sim_pass_ms(50);
+    sim_expect(sim_keys_of(ann) == 2);
+    sim_broke(SIM_NO_STEP);
+    sim_master_step_clock(1, 60 * SIM_S);
+    int64_t stepped_ns = sim_now_ns();
+    sim_expect(sim_takes(bob, 1000, ONCE) == REDLOCK_OK);
+    sim_expect(sim_has_key(bob, replica));
+    sim_pass_ms(600);
+    sim_expect(ann->told_lost == 1); /* her next look at the clocks has found the step */
+    sim_expect(ann->lost_ns - stepped_ns < 600 * SIM_MS);
+    sim_expect(sim_asks_validity(bob) > 0);
+    sim_expect(sim_releases(bob) == REDLOCK_OK);
+}
+
 /* One machine of three has the master and a Sentinel. The leader waits for other replicas. */
 static void machine_dies(void)
 {
@@ -354,6 +388,10 @@ const struct sim_scenario sim_named_failover[] = {
      "R22. One of three services fails over: the others carry ann's lock, and its new master is "
      "filled in.",
      three_lose_no_lock},
+    {"former-master-is-not-filled-in",
+     "R22. n4 is named in n1's place, and ann has not heard of it. n1 is not given the key of her "
+     "lock:\nwhen n2's clock steps, bob has the lock by n4 and n2, and hers is lost.",
+     former_is_not_filled_in},
     {"machine-with-a-sentinel-dies",
      "R22. n1 and n3 die, and the Sentinel that leads does not come to an end: two name n2, which "
      "is enough.",

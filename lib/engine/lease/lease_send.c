@@ -129,13 +129,16 @@ static bool certify(struct request *request, const struct rl_lease *lease,
 }
 
 /* R22: A vote of this round counts only if Sentinels have named its server lately, seen from the
- * round's t0. A fill-in is no vote of a round. */
+ * round's t0. What is filled in ends with an earlier round: it needs a word of now. */
 static bool vouched(const struct rl_lease *lease, const struct rl_node *node, enum rl_verb verb,
-                    struct rl_vote_reply *ret_failed)
+                    int64_t now_ns, struct rl_vote_reply *ret_failed)
 {
     const struct rl_hold *hold = &lease->hold;
-    int64_t t0_ns = verb == RL_ACQUIRE ? hold->ask.t0_ns : hold->extend.t0_ns;
-    if (verb == RL_RETAKE || rl_node_vouched(node, t0_ns))
+    int64_t t0_ns = verb == RL_ACQUIRE  ? hold->ask.t0_ns
+                    : verb == RL_EXTEND ? hold->extend.t0_ns
+                                        : now_ns;
+    assert(t0_ns <= now_ns);
+    if (rl_node_vouched(node, t0_ns))
         return true;
     *ret_failed = (struct rl_vote_reply){.vote = RL_VOTE_FAILED,
                                          .why = "its Sentinels are asked anew",
@@ -193,7 +196,7 @@ static unsigned send(struct rl_lease *lease, enum rl_verb script, uint64_t nodes
         enum rl_verb verb = rl_verb_of(script);
         struct rl_vote_reply failed;
         bool may = certify(&request, lease, node, &failed) &&
-                   vouched(lease, node, verb, &failed);
+                   vouched(lease, node, verb, now_ns, &failed);
         if (!may)
             rl_lease_on_vote(lease, node, verb, &failed);
         if (may && put(&request, lease, node, node->current))
