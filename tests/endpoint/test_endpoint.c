@@ -198,6 +198,36 @@ TEST(vote, ends_when_majority_falls_silent)
     stop();
 }
 
+/* A lock that two others carry is put on it once they name it again, and no sooner. */
+TEST(vote, is_needed_where_a_held_lock_is_filled_in)
+{
+    static const struct fake_rule silent = {.match = "SENTINEL *", .then = FAKE_SILENT,
+                                            .reply = ""};
+    redlock_lock *lock = NULL;
+    start(3);
+    char *settings = strstr(list, " " SETTINGS);
+    snprintf(settings, sizeof(list) - (size_t)(settings - list),
+             " redis://127.0.0.1:%d redis://127.0.0.1:%d max-ttl=3s ttl=3s connect-timeout=10s "
+             "background=always",
+             masters->node[1].tcp_at.port, masters->node[2].tcp_at.port);
+    CLIENT client = client_open(list);
+    ck_assert(wait_until((takes(client, "a"), client_ready(client) == 3), WAIT_MS));
+    for (unsigned i = 0; i < SENTINELS; i++)
+        fake_rule(sentinel[i], &silent);
+    pause_ms(1100);
+    ck_assert_int_eq(client_try(client, "held", 3000, WAIT_MS, NULL, &lock), REDLOCK_OK);
+    pause_ms(300);
+    ck_assert(!master_has(masters, 0, "held"));
+    for (unsigned i = 0; i < SENTINELS; i++) {
+        fake_clear_rules(sentinel[i]);
+        names(i, masters->node[0].tcp_at.port, 0);
+    }
+    ck_assert(wait_until(redlock_validity_ms(lock) == 0 || master_has(masters, 0, "held"),
+                         WAIT_MS));
+    redlock_release(lock);
+    stop();
+}
+
 /* An idle client asks nobody, though a thread drives it, and asks before its next vote. */
 TEST(vote, is_asked_for_anew_by_idle_client)
 {
