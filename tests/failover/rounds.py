@@ -31,6 +31,7 @@ class Round:
         self.note = self.amiss = ""
 
     def await_named(self):
+        self.granted_at = None
         await_until(lambda: self.watch.first_word(self.began, self.term), NAMED_S,
                     f"another master of {self.service.name} than {self.master.host}")
         self.named_at, server = self.watch.first_word(self.began, self.term)

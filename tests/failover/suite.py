@@ -35,7 +35,8 @@ STATED = "name"  # no promise is made for it: see docs/SAFETY.md
 STATED_ROUNDS = ("pause", "back")
 PEERS = {"redisson": (),
          "redisson-min": ("--min-replicas-to-write", "1", "--min-replicas-max-lag", "1")}
-JAVA = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp"]
+JAVA = ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
+        "-cp"]
 
 
 class Play:
