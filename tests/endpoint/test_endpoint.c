@@ -9,6 +9,7 @@
 #include "masters.h"
 #include "look.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,42 @@ TEST(vote, is_not_wanted_where_they_name_different_servers)
     ck_assert(takes_in_time(client, "a"));
     ck_assert(master_has(masters, 0, RL_MARKER_KEY));
     ck_assert(!master_has(masters, 1, RL_MARKER_KEY));
+    stop();
+}
+
+static void *keeps_trying(void *client)
+{
+    redlock_lock *lock = NULL;
+    client_try(client, "w", 80, 6000, NULL, &lock);
+    redlock_release(lock);
+    return NULL;
+}
+
+/* One Sentinel hangs as it is greeted, and two connect when all had failed: a single try waits for
+ * what they were asked, and does not go by what was known before. */
+TEST(vote, is_hoped_for_again_once_a_majority_is_asked)
+{
+    static const struct fake_rule silent = {.match = "SENTINEL MASTER *", .then = FAKE_SILENT,
+                                            .reply = ""};
+    pthread_t thread;
+    start(1);
+    strncat(list, " connect-timeout=3s", sizeof(list) - strlen(list) - 1);
+    for (unsigned i = 0; i < SENTINELS; i++)
+        fake_door(sentinel[i], FAKE_REFUSE);
+    CLIENT client = client_open(list);
+    ck_assert(!takes(client, "a"));
+    ck_assert_int_eq(pthread_create(&thread, NULL, keeps_trying, client), 0);
+    fake_door(sentinel[2], FAKE_DEAF);
+    pause_ms(500);
+    int64_t began_ms = now_ms();
+    for (unsigned i = 0; i < 2; i++) {
+        fake_rule(sentinel[i], &silent);
+        fake_door(sentinel[i], FAKE_OPEN);
+        ck_assert(wait_until(fake_count(sentinel[i], "SENTINEL MASTER *") > 0, WAIT_MS));
+    }
+    ck_assert(!takes(client, "a"));
+    ck_assert_int_ge(now_ms() - began_ms, 3000);
+    pthread_join(thread, NULL);
     stop();
 }
 
