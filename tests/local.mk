@@ -31,6 +31,7 @@ check_LIBRARIES = %D%/libsupport.a
 	%D%/support/rw_scene.h %D%/support/rw_world.c %D%/support/rw_world.h \
 	%D%/support/script_talk.c %D%/support/script_talk.h %D%/support/scripts_model.c \
 	%D%/support/scripts_model.h %D%/support/scripts_scene.c %D%/support/scripts_scene.h \
+	%D%/support/fake_sentinels.c %D%/support/fake_sentinels.h \
 	%D%/support/sentinels.c %D%/support/sentinels.h \
 	%D%/support/rights_play.c %D%/support/rights_play.h \
 	%D%/support/several_model.c %D%/support/several_model.h %D%/support/stall.c \
@@ -98,6 +99,8 @@ EXTRA_%C%_programs_test_cli_lists_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_lies_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_members_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_cli_rolling_DEPENDENCIES = bin/redlock
+EXTRA_%C%_programs_test_cli_sentinels_DEPENDENCIES = bin/redlock
+EXTRA_%C%_programs_test_cli_failover_DEPENDENCIES = bin/redlock
 EXTRA_%C%_programs_test_run_clock_DEPENDENCIES = %D%/support/boot_clock.so
 EXTRA_%C%_programs_test_run_at_least_DEPENDENCIES = %D%/support/signal_with_lock.so \
   %D%/support/signal_before_exec.so
@@ -220,7 +223,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/programs/test_chaos_shared %D%/programs/test_chaos_stall %D%/programs/test_chaos_store %D%/programs/test_chaos_client_protocol \
 	%D%/programs/test_cli %D%/programs/test_cli_acl %D%/programs/test_cli_assume %D%/programs/test_cli_break %D%/programs/test_cli_fenced %D%/programs/test_cli_init \
 	%D%/programs/test_cli_holders %D%/programs/test_cli_lists %D%/programs/test_cli_members \
-	%D%/programs/test_cli_rolling \
+	%D%/programs/test_cli_rolling %D%/programs/test_cli_sentinels %D%/programs/test_cli_failover \
 	%D%/programs/test_cli_blind \
 	%D%/programs/test_cli_tls \
 	%D%/programs/test_cli_two_servers %D%/programs/test_cli_others_keys \

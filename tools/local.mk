@@ -13,8 +13,11 @@ bin_redlock_SOURCES = %D%/redlock/cli.h %D%/redlock/cli_check.c %D%/redlock/cli_
 	%D%/redlock/cli_values.c %D%/redlock/cli_format_view.c %D%/redlock/holder_ask.c %D%/redlock/holder_ask.h \
 	%D%/redlock/holder_clients.c %D%/redlock/holder_clients.h \
 	%D%/redlock/client_list.c %D%/redlock/client_list.h %D%/redlock/cmd_inspect.c %D%/redlock/cmd_lock.c \
-	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_init.c %D%/redlock/init_text.c %D%/redlock/init_text.h %D%/redlock/cmd_status.c \
-	%D%/redlock/node_ask.c %D%/redlock/node_ask.h %D%/redlock/status_ask.c \
+	%D%/redlock/cmd_run.c %D%/redlock/cmd_break.c %D%/redlock/cmd_init.c %D%/redlock/init.h %D%/redlock/init_check.c %D%/redlock/init_text.c %D%/redlock/init_text.h %D%/redlock/cmd_status.c \
+	%D%/redlock/node_ask.c %D%/redlock/node_ask.h %D%/redlock/node_ask_link.c \
+	%D%/redlock/node_ask_named.c %D%/redlock/node_ask_parts.h %D%/redlock/sentinel_ask.c \
+	%D%/redlock/sentinel_ask.h %D%/redlock/status_ask.c \
+	%D%/redlock/status_sentinels.c %D%/redlock/status_sentinels.h \
 	%D%/redlock/status_setup.c \
 	%D%/redlock/fence_look.c %D%/redlock/fence_look.h \
 	%D%/redlock/status_acl.c %D%/redlock/status_ask.h %D%/redlock/status_assume.c %D%/redlock/status_checks.c \

@@ -38,6 +38,45 @@ bool rl_term_parse(const char *text, uint64_t *ret_term)
     return number(text, RL_TERM_MAX, ret_term);
 }
 
+/* ---- the fields -------------------------------------------------------------------------- */
+
+void rl_told_text(const char *bytes, size_t len, char *ret_text, size_t size)
+{
+    ret_text[0] = '\0';
+    if (len >= size || memchr(bytes, '\0', len))
+        return;
+    memcpy(ret_text, bytes, len);
+    ret_text[len] = '\0';
+}
+
+#define FIELD(key, member)                                                                     \
+    {                                                                                          \
+        key, offsetof(struct rl_sentinel_told, member),                                        \
+            sizeof(((struct rl_sentinel_told *)0)->member)                                     \
+    }
+
+void rl_told_field(struct rl_sentinel_told *told, const char *field, const char *bytes,
+                   size_t len)
+{
+    static const struct {
+        const char *key;
+        size_t at, size;
+    } fields[] = {
+        FIELD("ip", ip),
+        FIELD("port", port),
+        FIELD("runid", run_id),
+        FIELD("config-epoch", config_epoch),
+        FIELD("flags", flags),
+        FIELD("failover-state", failover_state),
+    };
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        if (strcmp(field, fields[i].key) == 0)
+            rl_told_text(bytes, len, (char *)told + fields[i].at, fields[i].size);
+    }
+}
+
+/* ---- what they say ----------------------------------------------------------------------- */
+
 /* One word of a list with commas. */
 static bool has_flag(const char *flags, const char *flag)
 {

@@ -23,6 +23,7 @@
 #include "core/unheard.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define RL_TERM_MAX (UINT64_C(1) << 63)
@@ -48,6 +49,13 @@ struct rl_sentinel_told {
     char addr_host[256], addr_port[8];   /* GET-MASTER-ADDR-BY-NAME */
     char replica_run_id[RL_RUN_ID_SIZE]; /* of that address, in SENTINEL REPLICAS */
 };
+
+/* Take the value of this field of SENTINEL MASTER, where it is one of those. */
+void rl_told_field(struct rl_sentinel_told *told, const char *field, const char *bytes,
+                   size_t len);
+
+/* A text as it was sent. What does not fit, or has a NUL, is as absent. */
+void rl_told_text(const char *bytes, size_t len, char *ret_text, size_t size);
 
 struct rl_statement {
     bool told;

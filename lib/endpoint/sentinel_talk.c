@@ -98,41 +98,6 @@ void rl_sentinel_greet(struct rl_sentinel *sentinel, int64_t now_ns)
 
 /* ---- what it answers ---------------------------------------------------------------------- */
 
-#define FIELD(key, member)                                                                     \
-    {                                                                                          \
-        key, offsetof(struct rl_sentinel_told, member),                                        \
-            sizeof(((struct rl_sentinel_told *)0)->member)                                     \
-    }
-static const struct {
-    const char *key;
-    size_t at, size;
-} fields[] = {
-    FIELD("ip", ip),
-    FIELD("port", port),
-    FIELD("runid", run_id),
-    FIELD("config-epoch", config_epoch),
-    FIELD("flags", flags),
-    FIELD("failover-state", failover_state),
-};
-
-/* What does not fit, or has a NUL, is as absent. */
-static void take_text(char *ret, size_t size, const char *bytes, size_t len)
-{
-    ret[0] = '\0';
-    if (len >= size || memchr(bytes, '\0', len))
-        return;
-    memcpy(ret, bytes, len);
-    ret[len] = '\0';
-}
-
-static void take_field(struct rl_sentinel *sentinel, const char *bytes, size_t len)
-{
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        if (strcmp(sentinel->field, fields[i].key) == 0)
-            take_text((char *)&sentinel->told + fields[i].at, fields[i].size, bytes, len);
-    }
-}
-
 /* A piece of INFO; or of SENTINEL MASTER, whose names and values take turns. */
 void rl_sentinel_on_bulk(void *context, const char *bytes, size_t len)
 {
@@ -145,9 +110,9 @@ void rl_sentinel_on_bulk(void *context, const char *bytes, size_t len)
         sentinel->is_server = !info.sentinel;
     } else if (oldest && oldest->type == RL_REQUEST_MASTER) {
         if (sentinel->texts++ % 2 == 0)
-            take_text(sentinel->field, sizeof(sentinel->field), bytes, len);
+            rl_told_text(bytes, len, sentinel->field, sizeof(sentinel->field));
         else
-            take_field(sentinel, bytes, len);
+            rl_told_field(&sentinel->told, sentinel->field, bytes, len);
     }
 }
 

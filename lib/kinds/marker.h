@@ -17,7 +17,8 @@ extern const char *const rl_marker_named;
  * whole text. */
 extern const char *const rl_marker_strict;
 
-/* Set the first marker: nonce, database. */
+/* Set the first marker: nonce, database, `new` or `replace`, and the term of a master that can fail
+ * over. */
 extern const char *const rl_marker_init;
 
 #endif

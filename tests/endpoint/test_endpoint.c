@@ -4,77 +4,24 @@
 #include "config_auto.h"
 
 #include "client.h"
-#include "fake.h"
+#include "fake_sentinels.h"
 #include "kinds/marker.h"
 #include "masters.h"
 #include "look.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { SENTINELS = 3, WAIT_MS = 20000 };
+enum { SENTINELS = FAKE_SENTINELS, WAIT_MS = 20000 };
 #define SETTINGS "max-ttl=100ms ttl=80ms"
 
-static struct fake *sentinel[SENTINELS];
 static struct masters *masters;
 static char list[512];
 
-/* ---- what they say ------------------------------------------------------------------------ */
-
-struct said {
-    char id[64], master[512], address[64];
-    struct fake_rule rule[3];
-};
-
-/* A rule's texts must stay until the Sentinels have ended. */
-static struct said *all_said[64];
-static unsigned said_count;
-
-static struct said *new_said(void)
-{
-    struct said *said = calloc(1, sizeof(*said));
-    ck_assert_ptr_nonnull(said);
-    ck_assert_uint_lt(said_count, sizeof(all_said) / sizeof(all_said[0]));
-    all_said[said_count++] = said;
-    return said;
-}
-
-static size_t put(char *text, size_t len, size_t size, const char *word)
-{
-    return len + (size_t)snprintf(text + len, size - len, "$%zu\r\n%s\r\n", strlen(word), word);
-}
-
-static void rules(unsigned number, struct said *said)
-{
-    said->rule[0] = (struct fake_rule){.match = "SENTINEL MYID", .reply = said->id};
-    said->rule[1] = (struct fake_rule){.match = "SENTINEL MASTER *", .reply = said->master};
-    said->rule[2] =
-        (struct fake_rule){.match = "SENTINEL GET-MASTER-ADDR-BY-NAME *", .reply = said->address};
-    for (unsigned i = 0; i < 3; i++)
-        fake_rule(sentinel[number], &said->rule[i]);
-}
-
-/* It names this port, in that term. */
 static void names(unsigned number, int port, unsigned term)
 {
-    struct said *said = new_said();
-    char id[41], digits[16], epoch[16];
-    const size_t size = sizeof(said->master);
-    snprintf(id, sizeof(id), "%040u", number + 1);
-    snprintf(digits, sizeof(digits), "%d", port);
-    snprintf(epoch, sizeof(epoch), "%u", term);
-    put(said->id, 0, sizeof(said->id), id);
-    const char *const words[] = {"name", "locks", "ip",    "127.0.0.1", "port",         digits,
-                                 "runid", "",     "flags", "master",    "config-epoch", epoch};
-    size_t len = (size_t)snprintf(said->master, size, "*12\r\n");
-    for (unsigned i = 0; i < 12; i++)
-        len = put(said->master, len, size, words[i]);
-    len = (size_t)snprintf(said->address, sizeof(said->address), "*2\r\n");
-    put(said->address, put(said->address, len, sizeof(said->address), "127.0.0.1"),
-        sizeof(said->address), digits);
-    rules(number, said);
+    fake_sentinel_names(number, port, term);
 }
 
 static void all_name(unsigned node, unsigned term)
@@ -85,25 +32,16 @@ static void all_name(unsigned node, unsigned term)
 
 static void start(unsigned servers)
 {
-    size_t len = (size_t)snprintf(list, sizeof(list), "redis+sentinel://");
     masters = masters_start(servers, NULL);
-    for (unsigned i = 0; i < SENTINELS; i++) {
-        sentinel[i] = fake_start(false);
-        fake_says_also(sentinel[i], "redis_mode:sentinel\r\n");
-        len += (size_t)snprintf(list + len, sizeof(list) - len, "%s127.0.0.1:%d", i ? "," : "",
-                                fake_endpoint(sentinel[i])->port);
-    }
-    snprintf(list + len, sizeof(list) - len, "/locks %s", SETTINGS);
+    fake_sentinels_start(list, sizeof(list));
+    strncat(list, "/locks " SETTINGS, sizeof(list) - strlen(list) - 1);
     all_name(0, 0);
 }
 
 static void stop(void)
 {
-    for (unsigned i = 0; i < SENTINELS; i++)
-        fake_stop(sentinel[i]);
+    fake_sentinels_stop();
     masters_stop(masters);
-    while (said_count > 0)
-        free(all_said[--said_count]);
 }
 
 static bool takes(redlock *client, const char *name)
@@ -136,7 +74,7 @@ static bool takes_in_time(redlock *client, const char *name)
 TEST(vote, counts_once_majority_names_the_server_and_its_quarantine_is_over)
 {
     start(1);
-    fake_door(sentinel[2], FAKE_REFUSE);
+    fake_door(fake_sentinels[2], FAKE_REFUSE);
     CLIENT client = client_open(list);
     int64_t began_ms = now_ms();
     ck_assert(takes_in_time(client, "a"));
@@ -150,8 +88,8 @@ TEST(vote, counts_once_majority_names_the_server_and_its_quarantine_is_over)
 TEST(vote, is_not_wanted_of_a_server_that_a_minority_names)
 {
     start(1);
-    fake_door(sentinel[1], FAKE_REFUSE);
-    fake_door(sentinel[2], FAKE_REFUSE);
+    fake_door(fake_sentinels[1], FAKE_REFUSE);
+    fake_door(fake_sentinels[2], FAKE_REFUSE);
     CLIENT client = client_open(list);
     ck_assert(!takes(client, "a"));
     ck_assert(says(client, "2 refuse connections"));
@@ -164,14 +102,14 @@ TEST(vote, is_not_wanted_where_they_name_different_servers)
 {
     start(2);
     names(1, masters->node[1].tcp_at.port, 1);
-    fake_door(sentinel[2], FAKE_REFUSE);
+    fake_door(fake_sentinels[2], FAKE_REFUSE);
     CLIENT client = client_open(list);
     ck_assert(!takes(client, "a"));
     for (unsigned i = 0; i < 2; i++) {
         ck_assert(!master_has(masters, i, RL_MARKER_KEY));
         ck_assert(!master_has(masters, i, "a"));
     }
-    fake_door(sentinel[2], FAKE_OPEN);
+    fake_door(fake_sentinels[2], FAKE_OPEN);
     ck_assert(takes_in_time(client, "a"));
     ck_assert(master_has(masters, 0, RL_MARKER_KEY));
     ck_assert(!master_has(masters, 1, RL_MARKER_KEY));
@@ -222,13 +160,13 @@ TEST(vote, ends_when_majority_falls_silent)
     start(1);
     CLIENT client = client_open(list);
     ck_assert(takes_in_time(client, "a"));
-    fake_rule(sentinel[0], &silent);
+    fake_rule(fake_sentinels[0], &silent);
     ck_assert(takes_in_time(client, "a")); /* two are a majority */
-    fake_rule(sentinel[1], &silent);
+    fake_rule(fake_sentinels[1], &silent);
     pause_ms(1100);
     ck_assert(!takes(client, "a"));
     for (unsigned i = 0; i < 2; i++) {
-        fake_clear_rules(sentinel[i]);
+        fake_clear_rules(fake_sentinels[i]);
         names(i, masters->node[0].tcp_at.port, 0);
     }
     ck_assert(takes_in_time(client, "a"));
@@ -273,11 +211,11 @@ TEST(vote, is_asked_for_anew_by_idle_client)
     CLIENT client = client_open(list);
     ck_assert(takes_in_time(client, "a"));
     pause_ms(1500);
-    unsigned asked = fake_count(sentinel[0], "SENTINEL MASTER *");
+    unsigned asked = fake_count(fake_sentinels[0], "SENTINEL MASTER *");
     pause_ms(1500);
-    ck_assert_uint_eq(fake_count(sentinel[0], "SENTINEL MASTER *"), asked);
+    ck_assert_uint_eq(fake_count(fake_sentinels[0], "SENTINEL MASTER *"), asked);
     ck_assert(takes(client, "a"));
-    ck_assert(wait_until(fake_count(sentinel[0], "SENTINEL MASTER *") > asked, WAIT_MS));
+    ck_assert(wait_until(fake_count(fake_sentinels[0], "SENTINEL MASTER *") > asked, WAIT_MS));
     stop();
 }
 
@@ -368,11 +306,11 @@ TEST(answer, that_is_not_expected_tells_nothing, .rows = ROWS(hostile))
 {
     struct fake_rule rule = {.match = hostile[_i].match, .reply = hostile[_i].reply};
     start(1);
-    fake_rule(sentinel[0], &rule);
+    fake_rule(fake_sentinels[0], &rule);
     CLIENT client = client_open(list);
     ck_assert_msg(takes_in_time(client, "a"), "%s", hostile[_i].reply);
     CLIENT other = NULL;
-    fake_rule(sentinel[1], &rule);
+    fake_rule(fake_sentinels[1], &rule);
     other = client_open(list);
     ck_assert_msg(!takes(other, "a"), "%s", hostile[_i].reply);
     ck_assert(says(other, hostile[_i].why ? hostile[_i].why : "2 of 3 Sentinels answer unlike"));

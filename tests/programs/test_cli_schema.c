@@ -3,6 +3,7 @@
 #include "config_auto.h"
 
 #include "cli_rig.h"
+#include "fake_sentinels.h"
 #include "json.h"
 #include "json_schema.h"
 
@@ -70,6 +71,29 @@ TEST(masters, every_look_is_as_schema_says)
     expect_list("guard off", CLI_DEGRADED);
     master_kill(masters, 2);
     expect_list("guard off", CLI_NOT_FIT);
+}
+
+TEST(masters, look_at_service_with_sentinels_is_as_schema_says)
+{
+    struct program *program = NULL;
+    char url[512];
+    fake_sentinels_start(url, sizeof(url));
+    strncat(url, "/locks max-ttl=20s", sizeof(url) - strlen(url) - 1);
+    for (unsigned i = 0; i < FAKE_SENTINELS; i++)
+        fake_sentinel_names(i, masters->node[0].tcp_at.port, 4);
+    fake_says_also(fake_sentinels[0],
+                   "redis_mode:sentinel\r\nconnected_clients:1\r\nmaxclients:100\r\n");
+    setenv("REDLOCK_NODES", url, 1);
+    int status = program_run(NULL, REDLOCK("status", "--json"), &program);
+    expect_as_said(program, status, CLI_NOT_FIT); /* it is to be quarantined */
+    cli_expect_json(program, "nodes.0.term", "4");
+    cli_expect_json(program, "nodes.0.sentinels.0.clients_max", "100");
+    fake_door(fake_sentinels[1], FAKE_REFUSE);
+    fake_door(fake_sentinels[2], FAKE_REFUSE);
+    status = program_run(NULL, REDLOCK("status", "--json"), &program);
+    expect_as_said(program, status, CLI_NOT_FIT);
+    cli_expect_json(program, "nodes.0.sentinels.1.agrees", "false");
+    fake_sentinels_stop();
 }
 
 static const struct end {

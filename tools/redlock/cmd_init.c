@@ -1,42 +1,20 @@
 /* cmd_init.c - init: say of masters that were just made that they are new, so that clients with
  * `guard marker` need not wait for max-ttl. It looks at all masters first: where one has a
- * marker, or can't be asked, locks may be held.
+ * marker, or can't be asked, locks may be held. Where Sentinels name the master, a majority must
+ * name it, and never have named another: one that was promoted, and then emptied, looks new too.
  *
  * With `fencing strict` it certifies them as well. And --tokens-above certifies masters that
  * have lost their fencing counters, where too few others are left to tell what these were. */
 #include "config_auto.h"
 
-#include "redlock/fence_look.h"
-#include "redlock/init_text.h"
-#include "redlock/node_ask.h"
+#include "redlock/init.h"
 
-#include "base/duration.h"
 #include "kinds/fencing.h"
 #include "kinds/lists.h"
 #include "kinds/marker.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
-
-#define REQUEST_MAX FENCE_LOOK_MAX
-
-enum step { SELECTING, LOOKING, LOOKED, MARKING, FINDING, FOUND, CERTIFYING, DONE };
-
-struct init {
-    const struct cli *cli;
-    struct node_ask *nodes;
-    struct {
-        char nonce[RL_NONCE_LEN + 1];
-        enum step step; /* the request that is next, or under way */
-        bool failed;
-        bool marked; /* a marker stands there */
-        struct rl_certificate certificate;
-        bool stands; /* what is there speaks against a marker */
-        char why[INIT_WHY_MAX];
-        char request[REQUEST_MAX];
-    } master[REDLOCK_NODES_MAX];
-};
 
 /* ---- what is asked ---------------------------------------------------------------------- */
 
@@ -55,14 +33,17 @@ static const char *encode(struct init *init, unsigned node, unsigned words,
 static const char *next(void *context, unsigned node)
 {
     struct init *init = context;
-    char db[16], above[24];
+    char db[16], above[24], term[24];
     const char *nonce = init->master[node].nonce;
     snprintf(db, sizeof(db), "%d", node_ask_config(init->nodes)->nodes[node].db);
     const char *const select[] = {"SELECT", db};
     const char *const look[] = {"EXISTS", RL_MARKER_KEY};
     const char *const mark[] = {
         "EVAL",       rl_marker_init, "4", RL_MARKER_KEY, RL_QUARANTINE_KEY, RL_LISTS_KEY,
-        RL_FENCING_KEY, nonce,        db,  init->cli->replace ? "replace" : "new"};
+        RL_FENCING_KEY, nonce,        db,  init->cli->replace ? "replace" : "new",
+        term};
+    const struct service_look *service = node_ask_service(init->nodes, node);
+    snprintf(term, sizeof(term), "%" PRIu64, service ? service->at.term : 0);
     snprintf(above, sizeof(above), "%" PRId64, init->cli->tokens_above);
     const char *const certify[] = {
         "EVAL",    rl_fence_join, "1", RL_FENCING_KEY, nonce,
@@ -73,7 +54,7 @@ static const char *next(void *context, unsigned node)
     case LOOKING:
         return encode(init, node, 2, look);
     case MARKING:
-        return encode(init, node, 10, mark);
+        return encode(init, node, service ? 11 : 10, mark);
     case FINDING:
         fence_look_request(nonce, "lose", init->master[node].request);
         return init->master[node].request;
@@ -130,69 +111,9 @@ static const char *on_reply(void *context, unsigned node, const struct rl_reply 
 static void on_failure(void *context, unsigned node, const char *why)
 {
     struct init *init = context;
-    enum step step = init->master[node].step;
+    enum init_step step = init->master[node].step;
     init->master[node].failed = true;
     init_why(step >= MARKING, step >= FINDING, why, init->master[node].why);
-}
-
-/* ---- who may be marked ------------------------------------------------------------------ */
-
-static const char *label(const struct init *init, unsigned node)
-{
-    return node_ask_config(init->nodes)->nodes[node].label;
-}
-
-static bool is_chosen(const struct init *init, unsigned node)
-{
-    return init->cli->replace == 0 || init->cli->replace == node + 1;
-}
-
-/* The reason to refuse before anything is written; -1: none. */
-static int refuse(const struct init *init)
-{
-    const struct cli *cli = init->cli;
-    unsigned n = node_ask_config(init->nodes)->node_count;
-    for (unsigned i = 0; i < n; i++) {
-        if (!init->master[i].failed || !(cli->replace == 0 || is_chosen(init, i)))
-            continue;
-        cli_say(cli, "%s can't be asked: %s. Nothing was changed: it may have a marker",
-                label(init, i), init->master[i].why);
-        return CLI_NO_QUORUM;
-    }
-    for (unsigned i = 0; i < n; i++) {
-        if (!init->master[i].marked || cli->replace) /* the script looks at that one */
-            continue;
-        cli_say(cli,
-                "%s has a marker already, or what another program keeps in " RL_MARKER_KEY
-                ", so these masters are not new. Nothing was changed. "
-                "Masters without a marker vote after max-ttl by themselves; for one that was "
-                "just made see --replace",
-                label(init, i));
-        return CLI_KIND;
-    }
-    return -1;
-}
-
-/* Of a master whose place had another one before. -1: go on. */
-static int ask(const struct init *init)
-{
-    const struct cli *cli = init->cli;
-    char max_ttl[RL_DURATION_TEXT_MAX];
-    if (cli->replace == 0 || cli->yes)
-        return -1;
-    if (!isatty(STDIN_FILENO)) {
-        cli_say(cli, "nothing was changed: there is no terminal to ask at; say --yes");
-        return CLI_USAGE;
-    }
-    rl_duration_format(node_ask_config(init->nodes)->max_ttl_ms, max_ttl);
-    fprintf(stderr,
-            "redlock: %s will vote at once. That is safe only if the master in its place "
-            "before has answered nobody for %s. Is that so? [y/N] ",
-            label(init, cli->replace - 1), max_ttl);
-    if (cli_says_yes())
-        return -1;
-    cli_say(cli, "nothing was changed");
-    return CLI_NOT_OURS;
 }
 
 /* ---- doing it --------------------------------------------------------------------------- */
@@ -223,13 +144,13 @@ static int certify_above(struct init *init)
     unsigned n = node_ask_config(init->nodes)->node_count;
     for (unsigned i = 0; i < n; i++) {
         if (init->master[i].failed)
-            cli_say(cli, "%s was left as it is: %s", label(init, i), init->master[i].why);
+            cli_say(cli, "%s was left as it is: %s", init_label(init, i), init->master[i].why);
         uint64_t greatest = init->master[i].certificate.greatest;
         if (!is_certified(init, i) || greatest <= (uint64_t)cli->tokens_above)
             continue;
         cli_say(cli, "%s has named tokens up to %" PRIu64 ": say --tokens-above %" PRIu64
                      " or more. Nothing was changed",
-                label(init, i), greatest, greatest);
+                init_label(init, i), greatest, greatest);
         return CLI_USAGE;
     }
     unsigned certified = certify_all(init);
@@ -243,21 +164,21 @@ static int mark_all(struct init *init)
     unsigned n = node_ask_config(init->nodes)->node_count, marked = 0, wanted = 0;
     bool stands = false;
     for (unsigned i = 0; i < n; i++) {
-        if (is_chosen(init, i))
+        if (init_is_chosen(init, i))
             init->master[i].step = MARKING;
     }
     node_ask_run(init->nodes);
     if (certifies(init))
         certify_all(init);
     for (unsigned i = 0; i < n; i++) {
-        if (!is_chosen(init, i))
+        if (!init_is_chosen(init, i))
             continue;
         wanted++;
         bool is_marked = init->master[i].step == DONE && !init->master[i].failed;
         marked += is_marked;
         stands = stands || init->master[i].stands;
         if (!is_marked)
-            cli_say(init->cli, "%s %s: %s", label(init, i),
+            cli_say(init->cli, "%s %s: %s", init_label(init, i),
                     init->master[i].step > MARKING ? "is marked and not certified"
                                                    : "was left as it is",
                     init->master[i].why);
@@ -296,9 +217,9 @@ static int look(struct init *init)
     node_ask_run(init->nodes);
     if (above)
         return certify_above(init);
-    int status = refuse(init);
+    int status = init_refuse(init);
     if (status < 0)
-        status = ask(init);
+        status = init_ask(init);
     return status < 0 ? mark_all(init) : status;
 }
 

@@ -200,7 +200,7 @@ static bool awaits_certificate(const struct status_facts *facts)
 }
 
 /* Looking begins no quarantine and no certification, and who waits for its end must see to that.
- * But masters that may all be new are left to init. */
+ * But masters that may all be new are left to init; one that has failed over is not. */
 static void begin_quarantine(const struct status *status)
 {
     bool begins = false, new = true;
@@ -211,7 +211,8 @@ static void begin_quarantine(const struct status *status)
         bool lost = awaits_certificate(&status->found.master[i].facts);
         begins = begins || to_be || lost;
         if (lost || node->state == REDLOCK_NODE_READY ||
-            (to_be && strncmp(node->text, CLI_UNMARKED, strlen(CLI_UNMARKED)) != 0))
+            (to_be && (strncmp(node->text, CLI_UNMARKED, strlen(CLI_UNMARKED)) != 0 ||
+                       status->found.master[i].facts.sentinels.term > 0)))
             new = false;
     }
     char name[REDLOCK_NAME_MAX + 1];

@@ -1,17 +1,16 @@
 /* node_ask.h - ask the masters of the node list something, each over a connection of this
  * program's own: an answer that foreign clients can make long, or a slow one, can't harm the
- * connections that locks use. */
+ * connections that locks use. Where Sentinels name a master, they are asked for it first. */
 #ifndef REDLOCK_NODE_ASK_H
 #define REDLOCK_NODE_ASK_H
 
 #include "redlock/cli.h"
-
-#include "config/config.h"
-#include "net/resp.h"
+#include "redlock/sentinel_ask.h"
 
 struct node_ask;
 
-/* Callbacks of a master, by its index in the list. */
+/* Callbacks of a master, by its index in the list. Those that stand behind on_failure may be
+ * NULL. */
 struct node_questions {
     /* The next request, encoded; NULL: no more for now. */
     const char *(*next)(void *context, unsigned node);
@@ -25,6 +24,10 @@ struct node_questions {
     bool (*on_error)(void *context, unsigned node, const char *why);
     /* It can't be asked, refused, or was too late. `why` is printable. */
     void (*on_failure)(void *context, unsigned node, const char *why);
+    /* Will the reply to what `next` gave last be an array of many texts, each for on_bulk? */
+    bool (*texts)(void *context, unsigned node);
+    /* `next` gave NULL. */
+    void (*on_end)(void *context, unsigned node);
     /* Begin with the last address of a name? The library has most likely taken the first. */
     bool backwards;
 };
@@ -40,11 +43,14 @@ const struct rl_config *node_ask_config(const struct node_ask *asking);
 /* Until a certificate of this master's connection ends, in s; -1: no TLS, or not connected. */
 int64_t node_ask_tls_left_s(const struct node_ask *asking, unsigned node);
 
+/* What the Sentinels of this line have said; NULL: it names none, or was not added. */
+const struct service_look *node_ask_service(const struct node_ask *asking, unsigned node);
+
 /* Connect to this master; its first request is asked by the next run. */
 void node_ask_add(struct node_ask *asking, unsigned node);
 
-/* Ask all that were added, until none has a next request, for connect-timeout at the most.
- * Those that failed are not asked again. */
+/* Ask all that were added, until none has a next request, for connect-timeout at the most, and
+ * as long before for the Sentinels. Those that failed are not asked again. */
 void node_ask_run(struct node_ask *asking);
 
 /* From another thread: that run, or the next one, ends at once. */

@@ -47,6 +47,7 @@ struct rights_use {
     bool lists;  /* config-agreement is not off */
     bool strict; /* fencing strict */
     bool db;     /* a database other than 0 */
+    bool sentinels; /* some name masters */
 };
 
 #define RIGHTS_MAX 104

@@ -100,6 +100,10 @@ static int print_acl(const struct cli *cli, const struct rights_use *use)
     fputs(" -@all", stdout);
     print_commands(use);
     putchar('\n');
+    if (use->sentinels) /* for them alone: what is on standard output is for masters */
+        cli_say(cli, "and at each Sentinel: ACL SETUSER locks on >PASSWORD resetkeys resetchannels "
+                     "-@all +info +client|setname +sentinel|master "
+                     "+sentinel|get-master-addr-by-name +sentinel|myid");
     if (!(use->uses & RIGHTS_STATUS))
         cli_say(cli, "status --wait asks for +client|list besides, to see who has another node "
                      "list: --kinds plain,status prints it");

@@ -273,11 +273,14 @@ static void judge(struct status_ask *ask, const redlock_status_report *report, i
 {
     for (unsigned i = 0; i < ask->count; i++) {
         struct asked *asked = &ask->asked[i];
+        const struct service_look *service = node_ask_service(ask->nodes, i);
+        status_sentinels_take(service, &asked->facts.sentinels);
         asked->facts.tls_left_s = node_ask_tls_left_s(ask->nodes, i);
         if (asked->last.clock.came_ns > 0)
             status_clock_judge(&asked->facts.clock, &asked->first, &asked->last);
         status_clock_take(&asked->facts.clock, &report->node[i]);
-        status_facts_compare(&asked->facts, &report->node[i], open_ms);
+        if (!service) /* its server may be another one since */
+            status_facts_compare(&asked->facts, &report->node[i], open_ms);
         status_peers_judge(&ask->peers, i, &asked->facts);
         if (asked->facts.listed &&
             status_rights_lack(&asked->facts.rights, "+client|setname")) {
@@ -297,10 +300,9 @@ struct status_ask *status_ask(const struct cli *cli, const redlock_status_report
         return NULL;
     }
     for (unsigned i = 0; i < ask->count; i++) {
-        if (!answers(&report->node[i]))
-            continue;
-        node_ask_add(ask->nodes, i);
-        ask->answering |= rl_bit(i);
+        ask->answering |= answers(&report->node[i]) ? rl_bit(i) : 0;
+        if (ask->answering & rl_bit(i) || node_ask_config(ask->nodes)->nodes[i].service)
+            node_ask_add(ask->nodes, i);
     }
     node_ask_run(ask->nodes);
     pause_between_looks();

@@ -19,6 +19,7 @@ struct status_setup { /* by the node list */
     bool fails_over[REDLOCK_NODES_MAX]; /* a replica may take its place */
     int same_host[REDLOCK_NODES_MAX]; /* an earlier node of its host; -1: none, or a local one
                                        */
+    uint64_t shared[REDLOCK_NODES_MAX]; /* later nodes that have all of its Sentinels: bits */
 };
 
 struct rl_config;

@@ -3,6 +3,7 @@
  * counters, and the user's rights. */
 #include "config_auto.h"
 
+#include "core/quorum.h"
 #include "core/refusal.h"
 #include "redlock/cli.h"
 #include "redlock/status_checks.h"
@@ -219,10 +220,29 @@ static void check_fencing(const struct status_facts *facts, const struct status_
               "redlock init where all masters are new";
 }
 
+/* Said at the first of these nodes. */
+static void warn_shared(unsigned node, uint64_t shared, struct status_check *check)
+{
+    int len = snprintf(check->reason, sizeof(check->reason), "node %u", node + 1);
+    for (unsigned i = 0; i < REDLOCK_NODES_MAX; i++) {
+        if (shared & rl_bit(i))
+            len += snprintf(check->reason + len, sizeof(check->reason) - (size_t)len, ", %u",
+                            i + 1);
+    }
+    check->result = STATUS_WARN;
+    snprintf(check->reason + len, sizeof(check->reason) - (size_t)len,
+             " of the list have the same Sentinels: they stop together when a majority of "
+             "these is down");
+    check->remedy = "give each service Sentinels of its own; or have these on machines that fail "
+                    "apart, and restart one at a time";
+}
+
 static void check_host(unsigned node, const struct status_setup *setup,
                        struct status_check *check)
 {
     begin(check, "host", STATUS_OK);
+    if (setup->shared[node])
+        warn_shared(node, setup->shared[node], check);
     if (setup->same_host[node] < 0)
         return;
     check->result = STATUS_WARN;
@@ -242,6 +262,15 @@ static void check_rights(const redlock_node_status *node, const struct status_fa
                         node->acquire.result == REDLOCK_PROOF_OK, check);
 }
 
+static void check_sentinels(const redlock_node_status *node, const struct status_facts *facts,
+                            struct status_check *check)
+{
+    begin(check, "sentinels", STATUS_NONE);
+    if (facts->sentinels.count > 0)
+        status_sentinels_check(&facts->sentinels, node->acquire.result == REDLOCK_PROOF_OK,
+                               check);
+}
+
 void status_checks_assume(const redlock_node_status *node, unsigned number,
                           const struct status_facts *facts, const struct status_setup *setup,
                           struct status_check *ret_check)
@@ -256,4 +285,5 @@ void status_checks_assume(const redlock_node_status *node, unsigned number,
     check_failover(facts, setup->fails_over[number], &ret_check[7]);
     check_fencing(facts, setup, &ret_check[8]);
     check_rights(node, facts, setup, &ret_check[9]);
+    check_sentinels(node, facts, &ret_check[10]);
 }

@@ -240,6 +240,8 @@ void status_judge(const redlock_status_report *report, const struct status_ask *
         if (ask) {
             master->facts = *status_ask_facts(ask, i);
             master->facts.others_certified = others_certified;
+            if (master->facts.sentinels.term > 0) /* init takes no such master */
+                master->check[2].remedy = NULL;
             warn_of_end(master->facts.tls_left_s, &master->check[0]);
             status_checks_assume(master->node, i, &master->facts, status_ask_setup(ask),
                                  &master->check[STATUS_PROOFS]);

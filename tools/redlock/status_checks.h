@@ -23,7 +23,7 @@ struct status_check {
 };
 
 #define STATUS_PROOFS 7
-#define STATUS_ASSUMED 10
+#define STATUS_ASSUMED 11
 #define STATUS_CHECKS (STATUS_PROOFS + STATUS_ASSUMED)
 
 enum status_verdict { STATUS_FIT, STATUS_DEGRADED, STATUS_NOT_FIT };

@@ -5,6 +5,7 @@
 #include "core/certify.h"
 #include "core/clock_watch.h"
 #include "redlock/status_rights.h"
+#include "redlock/status_sentinels.h"
 
 #include <redlock.h>
 #include <stdbool.h>
@@ -56,6 +57,7 @@ struct status_facts {
     bool listed;          /* its clients are known */
     bool unlisted_for_good; /* they are not, and waiting does not change that */
     bool watched;         /* by a Sentinel */
+    struct status_sentinels sentinels; /* that name it */
     unsigned odd_clients; /* those that have another node list */
     bool odd_by_step;     /* of all these: each majority meets those of this list */
     bool odd_former;      /* some are of the former format of keys */

@@ -139,6 +139,11 @@ static bool tls_left(const struct status_master *master, double *ret_value)
     return known((double)master->facts.tls_left_s, master->facts.tls_left_s >= 0, ret_value);
 }
 
+static bool term(const struct status_master *master, double *ret_value)
+{
+    return known((double)master->facts.sentinels.term, master->facts.sentinels.named, ret_value);
+}
+
 static const struct metric metrics[] = {
     {"master_votes", "Can a lock rest on this master now?", votes},
     {"master_round_trip_seconds", "The round trip of a PING.", round_trip},
@@ -152,6 +157,7 @@ static const struct metric metrics[] = {
     {"master_clients_max", "Connections that it allows.", clients_max},
     {"master_tls_left_seconds", "Until a certificate that its TLS rests on ends.", tls_left},
     {"master_evicted_keys", "Keys that it has evicted.", evicted},
+    {"master_term", "In which term its Sentinels name it: each failover raises it.", term},
 };
 
 static void put_metric(const struct metric *metric, const struct status_found *found)
@@ -193,6 +199,51 @@ static void put_checks(const struct status_found *found)
     }
 }
 
+/* ---- of each Sentinel ------------------------------------------------------------------- */
+
+static bool agrees(const struct status_sentinel *sentinel, double *ret_value)
+{
+    return known(sentinel->agrees, true, ret_value);
+}
+
+static bool its_clients(const struct status_sentinel *sentinel, double *ret_value)
+{
+    return known((double)sentinel->clients, sentinel->clients >= 0, ret_value);
+}
+
+static bool its_clients_max(const struct status_sentinel *sentinel, double *ret_value)
+{
+    return known((double)sentinel->clients_max, sentinel->clients_max >= 0, ret_value);
+}
+
+static void put_sentinels(const struct status_found *found)
+{
+    static const struct {
+        const char *name, *help;
+        bool (*value)(const struct status_sentinel *sentinel, double *ret_value);
+    } all[] = {
+        {"sentinel_agrees", "Does it name the master that a majority does?", agrees},
+        {"sentinel_clients", "Connections that are open at this Sentinel.", its_clients},
+        {"sentinel_clients_max", "Connections that it allows.", its_clients_max},
+    };
+    for (size_t m = 0; m < sizeof(all) / sizeof(all[0]); m++) {
+        put_head(all[m].name, all[m].help);
+        for (unsigned i = 0; i < found->report->node_count; i++) {
+            const struct status_sentinels *sentinels = &found->master[i].facts.sentinels;
+            for (unsigned k = 0; k < sentinels->count; k++) {
+                double value;
+                if (!all[m].value(&sentinels->of[k], &value))
+                    continue;
+                printf("redlock_%s", all[m].name);
+                put_labels(&found->master[i], i + 1);
+                fputs(",sentinel=\"", stdout);
+                put_escaped(sentinels->of[k].at);
+                printf("\"} %.15g\n", value);
+            }
+        }
+    }
+}
+
 /* What the client that asked has counted itself. */
 static void put_counters(const redlock_stats *stats)
 {
@@ -226,5 +277,6 @@ void status_print_metrics(const struct status_found *found)
     for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
         put_metric(&metrics[i], found);
     put_checks(found);
+    put_sentinels(found);
     put_counters(&found->stats);
 }

@@ -113,6 +113,14 @@ static void print_node(const struct status_master *master, unsigned number, int 
            *version.text ? version.text : "-");
 }
 
+/* The one that Sentinels name. */
+static void print_server(const struct status_sentinels *sentinels)
+{
+    if (sentinels->named)
+        printf("%*sserver: %s, in term %llu\n", REASON_AT, "", sentinels->server,
+               (unsigned long long)sentinels->term);
+}
+
 static double middle(const struct status_bounds *bounds)
 {
     return (bounds->least + bounds->most) / 2;
@@ -159,6 +167,7 @@ void status_print_text(const struct cli *cli, const struct status_found *found)
         const struct status_check *check = found->master[i].check;
         print_node(&found->master[i], i + 1, width);
         if (cli->verbose) {
+            print_server(&found->master[i].facts.sentinels);
             print_clock(&found->master[i].facts.clock);
             print_disk(&found->master[i].facts);
         }
@@ -245,6 +254,7 @@ static void json_node(const struct status_found *found, unsigned number)
         printf(",\"refused_ago_ms\":%lld", (long long)node->refused_ago_ms);
     }
     json_clock(&master->facts.clock);
+    status_sentinels_json(&master->facts.sentinels);
     json_checks(master->check);
     status_rights_json(&master->facts.rights, &found->rights);
     putchar('}');

@@ -3,7 +3,7 @@
 
 #include "redlock/status_rights.h"
 
-#include "config/config.h"
+#include "config/sentinels.h"
 #include "kinds/keys.h"
 #include "redlock/cli.h"
 #include "redlock/status_checks.h"
@@ -50,6 +50,7 @@ void status_rights_use(const struct cli *cli, const struct rl_config *config,
         .strict = config->fencing == REDLOCK_FENCING_STRICT,
         .lists = config->config_agreement != REDLOCK_AGREEMENT_OFF,
     };
+    ret_use->sentinels = rl_config_has_sentinels(config);
     for (unsigned i = 0; i < config->node_count; i++)
         ret_use->db = ret_use->db || config->nodes[i].db != 0;
 }

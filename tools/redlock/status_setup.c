@@ -50,6 +50,7 @@ void status_setup_read(struct status_setup *setup, const struct cli *cli,
                            : config->ttl_ms / (int64_t)config->node_count;
     for (unsigned i = 0; i < config->node_count; i++) {
         setup->fails_over[i] = rl_node_fails_over(&config->nodes[i]);
+        setup->shared[i] = status_sentinels_shared(config, i);
         setup->same_host[i] = -1;
         for (unsigned k = 0; k < i && setup->same_host[i] < 0; k++) {
             if (!is_local(&config->nodes[i]) && !is_local(&config->nodes[k]) &&

@@ -3,7 +3,8 @@
 -- and of their lists (KEYS[3], KEYS[4]) is none of that.
 -- ARGV[1] is a nonce, ARGV[2] the number of the database. With ARGV[3], `replace`, somebody
 -- says that the server before has answered nobody for the longest lease. Then a quarantine with
--- an end is over; clients have set it since.
+-- an end is over; clients have set it since. ARGV[4], if it is there, is the term in which Sentinels
+-- name this server.
 -- Returns {nonce, what, how many}: done; foreign: another program's data stands in the marker's
 -- place, and stays; strange: in the quarantine's, or somebody set that by hand; marker, quarantine
 -- or keys, which stand here and stay;
@@ -40,5 +41,6 @@ if keys > 0 then
 end
 redis.call('DEL', KEYS[2])
 redis.call('SET', KEYS[1],
-  run .. ' ' .. told('replication', 'master_replid') .. ' ' .. ARGV[2] .. ' init')
+  run .. ' ' .. told('replication', 'master_replid') .. ' ' .. ARGV[2] .. ' init' ..
+  (ARGV[4] and ' @' .. ARGV[4] or ''))
 return {ARGV[1], 'done', 0}
