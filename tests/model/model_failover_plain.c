@@ -79,7 +79,8 @@ static void fill_in_plain(const struct failover_rules *rules, const struct fo_st
     explore_move(explorer, &next, "%s fills in %s", fo_client_name[c], plain_name[p]);
 }
 
-/* R22: As a request of the round by which it holds. Where its key stands it need not. */
+/* R22: As a request of the round by which it holds; the library wants a newer statement, which says
+ * no less. Where its key stands it need not. */
 static void fill_in(const struct failover_rules *rules, const struct fo_state *state, unsigned c,
                     struct explorer *explorer)
 {
