@@ -110,12 +110,15 @@ unsigned sim_masters_with(const char *token, int64_t max_ttl_ns)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < sim_master_count(); i++) {
-        const struct sim_server *server = sim_server(i);
+        unsigned master;
         bool has = false;
-        /* Another server may have it still, where there was a failover. */
+        /* Another server may have it still, where there was a failover. Two by hand at once may
+         * leave Sentinels with one term and different masters. */
         if (sim_service_changed_ns(i) > sim_now_ns() - 2 * max_ttl_ns && sim_service_changed_ns(i))
             continue;
-        server = sim_server(sim_service_master(i));
+        if (!sim_service_named(i, &master))
+            continue;
+        const struct sim_server *server = sim_server(master);
         for (size_t k = 0; k < server->keys; k++)
             has |= has_until_ns(server->key[k], token) > sim_now_ns();
         count += has && !has_died(server, sim_now_ns(), max_ttl_ns);

@@ -141,6 +141,19 @@ uint64_t sim_service_term(unsigned service)
     return newest_of(service, &master);
 }
 
+bool sim_service_named(unsigned service, unsigned *ret_master)
+{
+    unsigned n = sim_masters_options()->sentinels;
+    unsigned names[SIM_MASTERS_MAX] = {0};
+    *ret_master = service;
+    for (unsigned i = 0; i < n; i++) {
+        *ret_master = sim_register_named(register_of(sim_sentinel_at(service, i), service));
+        if (++names[*ret_master] > n / 2)
+            return true;
+    }
+    return n == 0;
+}
+
 int64_t sim_service_changed_ns(unsigned service)
 {
     int64_t latest_ns = 0;

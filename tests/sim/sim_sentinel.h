@@ -33,6 +33,8 @@ unsigned sim_sentinels_of(unsigned service); /* how many watch it */
 /* The one that the newest term names; of a master without Sentinels itself. */
 unsigned sim_service_master(unsigned service);
 uint64_t sim_service_term(unsigned service);
+/* Whom a majority of its Sentinels names, in whatever term; without Sentinels: the one master. */
+bool sim_service_named(unsigned service, unsigned *ret_master);
 /* Since when it is that one, or says master; 0: since the beginning. */
 int64_t sim_service_changed_ns(unsigned service);
 

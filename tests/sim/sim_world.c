@@ -33,11 +33,14 @@ static unsigned draw_members(void)
 
 /* Rates within which a client and a master measure the same time with less than the drift
  * between them: whichever of them is to blame for it. Two clients may be twice as far from each
- * other. */
+ * other. By a clock that loses x of each second, a right one gains x / (1 - x). */
 static void draw_rates(struct sim_plan *plan, double drift_factor)
 {
-    int64_t most_ppb = (int64_t)((drift_factor > 0 ? drift_factor : 0.01) * 1e9);
-    most_ppb = most_ppb * (int64_t)sim_below(100) / 100;
+    double drift = drift_factor > 0 ? drift_factor : 0.01;
+    int64_t most_ppb = (int64_t)(drift * 1e9) * (int64_t)sim_below(100) / 100;
+    int64_t bound_ppb = (int64_t)(drift * 1e9 / (1 + drift));
+    if (most_ppb > bound_ppb)
+        most_ppb = bound_ppb;
     plan->master_rate_ppb = sim_between(0, most_ppb);
     plan->client_rate_ppb = most_ppb - plan->master_rate_ppb;
 }
