@@ -64,6 +64,13 @@ void rl_sentinel_ask(struct rl_sentinel *sentinel, int64_t now_ns)
     rl_sentinel_flush(sentinel, now_ns);
 }
 
+static void begin_answer(struct rl_sentinel *sentinel)
+{
+    sentinel->told = (struct rl_sentinel_told){.ip = ""};
+    sentinel->refused = RL_UNHEARD_SILENT;
+    sentinel->texts = 0;
+}
+
 static void say_hello(struct rl_sentinel *sentinel, int64_t now_ns)
 {
     static const char *const info[] = {"INFO", "server", NULL};
@@ -73,6 +80,7 @@ static void say_hello(struct rl_sentinel *sentinel, int64_t now_ns)
     rl_sentinel_set_mode(sentinel, RL_SENTINEL_GREETING, now_ns);
     sentinel->uptime_s = -1;
     sentinel->is_server = false;
+    begin_answer(sentinel); /* the former connection may have ended in the midst of one */
     rl_out_init(&out, bytes, sizeof(bytes));
     rl_login_put_name(&out, sentinel->all->settings->connection_name);
     put(sentinel, RL_REQUEST_SETNAME, 0, &out, now_ns);
@@ -194,8 +202,7 @@ static void conclude(struct rl_sentinel *sentinel, unsigned number, int64_t now_
     struct rl_statement statement = {.told = false, .unheard = sentinel->refused};
     if (!sentinel->refused)
         rl_statement_read(&sentinel->told, &statement);
-    sentinel->told = (struct rl_sentinel_told){.ip = ""};
-    sentinel->refused = RL_UNHEARD_SILENT;
+    begin_answer(sentinel);
     sentinel->heard = true;
     bool vouched = rl_node_vouched(line->node, now_ns);
     rl_witness_answered(&line->node->named->witnesses, line->witness, &statement,
@@ -208,7 +215,10 @@ static bool takes(struct rl_sentinel *sentinel, const struct rl_inflight *inflig
                   const struct rl_reply *reply, int64_t now_ns)
 {
     switch (inflight->type) {
-    case RL_REQUEST_SETNAME: /* a courtesy */
+    case RL_REQUEST_SETNAME: /* a courtesy; or it has too many clients, and hangs up */
+        if (reply->type == RL_REPLY_ERROR)
+            rl_error_text(reply, &sentinel->connection.mask, sentinel->connection.why,
+                          sizeof(sentinel->connection.why));
         return true;
     case RL_REQUEST_INFO:
         return reply->type == RL_REPLY_BULK;

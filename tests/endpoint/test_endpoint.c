@@ -317,6 +317,35 @@ TEST(answer, that_is_not_expected_tells_nothing, .rows = ROWS(hostile))
     stop();
 }
 
+/* It hangs up, whatever was asked. */
+TEST(answer, that_it_has_too_many_clients_is_told)
+{
+    static const struct fake_rule full = {
+        .match = "*", .reply = "-ERR max number of clients reached\r\n", .then = FAKE_CLOSE};
+    start(1);
+    for (unsigned i = 0; i < SENTINELS; i++)
+        fake_rule(sentinel[i], &full);
+    CLIENT client = client_open(list);
+    ck_assert(!takes(client, "a"));
+    ck_assert(says(client, "3 of 3 Sentinels have too many clients"));
+    stop();
+}
+
+/* It would be read as its second half, which is out of step, and cost one connection more. */
+TEST(answer, that_a_former_connection_began_is_forgotten)
+{
+    struct fake_rule rule = {
+        .match = OF_MASTER, .reply = "*4\r\n$2\r\nip\r\n", .then = FAKE_CLOSE, .times = 1};
+    start(1);
+    strncat(list, " connect-timeout=15s", sizeof(list) - strlen(list) - 1);
+    fake_rule(sentinel[0], &rule);
+    fake_door(sentinel[1], FAKE_REFUSE);
+    CLIENT client = client_open(list);
+    ck_assert(takes_in_time(client, "a"));
+    ck_assert_uint_eq(fake_count(sentinel[0], "SENTINEL MYID"), 2);
+    stop();
+}
+
 CASE(vote, .timeout_s = 60)
 CASE(failover, .timeout_s = 60)
 CASE(answer, .timeout_s = 60)
