@@ -184,7 +184,7 @@ check_tests = %D%/core/test_refusal \
 	%D%/kinds/test_key_rules %D%/kinds/test_keys %D%/kinds/test_kind %D%/kinds/test_kind_rows \
 	%D%/kinds/test_kinds_denied %D%/kinds/test_lock_view %D%/kinds/test_name_set \
 	%D%/kinds/test_owner %D%/kinds/test_script_error %D%/kinds/test_scripts \
-	%D%/kinds/test_scripts_crowd %D%/kinds/test_scripts_fence \
+	%D%/kinds/test_scripts_crowd %D%/kinds/test_scripts_fence %D%/kinds/test_scripts_foreign \
 	%D%/kinds/test_scripts_lists %D%/kinds/test_scripts_look %D%/kinds/test_scripts_marker %D%/kinds/test_scripts_named \
 	%D%/kinds/test_scripts_strict \
 	%D%/locks/fair/test_fair %D%/locks/fair/test_fair_gone \

@@ -15,6 +15,7 @@
 #define TIMES_KEY "redisson_lock_timeout:{" LOCK "}"
 #define SEEN_KEY "{" LOCK "}:redlock:seen"
 #define SHARE_MS 300000
+#define CLIENT "00000007-1111-4222-8333-444444444444"
 
 /* A call that looks at everybody takes 600 commands and more, or one that takes long. Others
  * take 4 ms at most on an idle machine, and a look 5. They take 163 commands at most, of which
@@ -71,7 +72,8 @@ static void many_wait(bool held)
               "  redis.call('ZADD', KEYS[3], string.format('%.0f', now + i * 300000), 'owner-' "
               ".. i)\n"
               "  redis.call('ZADD', KEYS[4], string.format('%.0f', now), 'owner-' .. i)\n"
-              "end\n");
+              "end\n"
+              "redis.call('PEXPIRE', KEYS[4], 3600000)\n");
     if (held) {
         talk_do(&talk, "HSET", LOCK, "other", "1", (char *)NULL);
         talk_do(&talk, "PEXPIRE", LOCK, "60000", (char *)NULL);
@@ -180,7 +182,7 @@ static void many_read_and_one(void)
 static void many_read_and_mark(void)
 {
     many_read();
-    talk_do(&talk, "SET", "{" LOCK "}:redlock:writer", "a client", "PX", "60000", (char *)NULL);
+    talk_do(&talk, "SET", "{" LOCK "}:redlock:writer", CLIENT, "PX", "60000", (char *)NULL);
 }
 
 /* All leases have run out but the last one, "owner-10000". */
@@ -325,7 +327,7 @@ static const struct {
     {NULL, NULL, RL_ROW_QREAD, RL_RELEASE, "alice", RL_REFUSED},
     {NULL, NULL, RL_ROW_QWRITE, RL_EXTEND, "bob", RL_REFUSED},
     {NULL, NULL, RL_ROW_QWRITE, RL_RETAKE, "carol", RL_GRANTED},
-    {NULL, "a client", RL_ROW_QREAD, RL_ACQUIRE, "alice", RL_REFUSED},
+    {NULL, CLIENT, RL_ROW_QREAD, RL_ACQUIRE, "alice", RL_REFUSED},
     {"r:3:bob:live", NULL, RL_ROW_QREAD, RL_ACQUIRE, "carol", RL_GRANTED}, /* bob only reads */
     {"r:3:bob:live", NULL, RL_ROW_QWRITE, RL_ACQUIRE, "bob", RL_REPLY_UPGRADE},
     {"w:3:bob:live", NULL, RL_ROW_QREAD, RL_ACQUIRE, "carol", RL_REFUSED},
@@ -336,7 +338,8 @@ TEST(crowd, what_is_over_counts_for_nothing, .rows = ROWS(overs))
 {
     much_is_over(overs[_i].lives);
     if (overs[_i].mark)
-        talk_do(&talk, "SET", "{" LOCK "}:redlock:writer", overs[_i].mark, (char *)NULL);
+        talk_do(&talk, "SET", "{" LOCK "}:redlock:writer", overs[_i].mark, "PX", "60000",
+                (char *)NULL);
     struct script_told told = run(overs[_i].row, overs[_i].verb, overs[_i].owner);
     ck_assert_msg(told.yes == (int64_t)overs[_i].code, "%d: %d, %s", _i, (int)told.yes,
                   told.holder);

@@ -130,6 +130,21 @@ TEST(grant, proposal_far_ahead_is_cut)
     ck_assert_uint_le(number, time_us() + AHEAD_US);
 }
 
+/* Redisson's clients never do, but other programs may: it is named, and it stays. */
+TEST(grant, data_in_counters_place_is_named_and_stays, .rows = 2)
+{
+    begin();
+    master_do(masters, 0, "RPUSH", "{name}:redlock:fence", "data", (char *)NULL);
+    if (_i == 1)
+        master_do(masters, 0, "SET", "name", "token", (char *)NULL);
+    struct reply reply = keep_or_fail(_i == 0 ? RL_RETAKE : RL_EXTEND, "token", 7, true);
+    ck_assert_int_eq(reply.type, '-');
+    ck_assert_msg(strstr(reply.text, "{name}:redlock:fence is no number") != NULL, "%s",
+                  reply.text);
+    ck_assert_int_eq(take_for("other", 7, LIFE), -1);
+    ck_assert_int_eq(master_do(masters, 0, "LLEN", "{name}:redlock:fence", (char *)NULL).number, 1);
+}
+
 TEST(grant, refusal_changes_no_counter)
 {
     begin();

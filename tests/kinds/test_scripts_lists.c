@@ -200,7 +200,8 @@ TEST(lists, what_is_no_mark_stays, .rows = ROWS(no_marks))
 }
 
 static const char *const no_times[] = {"yesterday", "",     "nan", "inf",
-                                       "-1",        "0x10", "1e3", "5 "};
+                                       "-1",        "0x10", "1e3", "5 ",
+                                       "99999999999999999"};
 
 TEST(lists, mark_without_time_stays, .rows = ROWS(no_times))
 {

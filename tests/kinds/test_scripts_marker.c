@@ -177,13 +177,17 @@ TEST(marker, list_in_markers_place_stays)
     ck_assert_int_eq(master_do(masters, 0, "LLEN", RL_MARKER_KEY, NULL).number, 1);
 }
 
-/* A lock named so by another client, or a word by hand. */
-TEST(marker, data_in_quarantines_place_stays_and_is_no_vote)
+/* A lock named so by another client, or a word by hand; or a number that is no time at which a
+ * quarantine began which ends then. */
+static const char *const others_data[] = {"0a1b-token", "12345", "9999999999999999"};
+
+TEST(marker, data_in_quarantines_place_stays_and_is_no_vote, .rows = ROWS(others_data))
 {
+    const char *data = others_data[_i];
     init();
-    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "0a1b-token", "PX", "5000", NULL);
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, data, "PX", "5000", NULL);
     expect(join(), "strange", 3000, 5000); /* for as long as it stands, and no longer */
-    ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, "0a1b-token");
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, data);
     ck_assert_int_le(master_do(masters, 0, "PTTL", RL_QUARANTINE_KEY, NULL).number, 5000);
     ck_assert_str_eq(master_do(masters, 0, "EVAL", rl_marker_init, "4", RL_MARKER_KEY,
                                RL_QUARANTINE_KEY, "l", "f", "nonce", "0", "replace", NULL)
@@ -194,12 +198,19 @@ TEST(marker, data_in_quarantines_place_stays_and_is_no_vote)
 }
 
 /* The loss can't be written down, so it must not be written off. */
-TEST(marker, keys_lost_beside_data_in_quarantines_place_are_found_again)
+TEST(marker, keys_lost_beside_data_in_quarantines_place_are_found_again,
+     .rows = 2 * ROWS(others_data))
 {
-    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "0a1b-token", "PX", "5000", NULL);
-    expect(join(), "missing", 20000, 20000);
+    const char *data = others_data[_i / 2];
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, data, NULL);
+    if (_i % 2 == 0)
+        master_do(masters, 0, "PEXPIRE", RL_QUARANTINE_KEY, "5000", NULL);
+    if (_i % 2)
+        expect(join(), "strange", -1, -1);
+    else
+        expect(join(), "missing", 20000, 20000);
     ck_assert(!master_has(masters, 0, RL_MARKER_KEY));
-    ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, "0a1b-token");
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, data);
     master_do(masters, 0, "DEL", RL_QUARANTINE_KEY, NULL);
     expect(join(), "missing", 20000, 20000);
     ck_assert(master_has(masters, 0, RL_MARKER_KEY));
@@ -276,7 +287,7 @@ TEST(marker, quarantine_counts_from_its_beginning)
     ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, begun);
 }
 
-static const char *const values[] = {"", "by hand", "-5", "12345678901234567"};
+static const char *const values[] = {"", "by hand", "-5", "12345", "12345678901234567"};
 
 /* Its keys were found lost once, and have been whole since. */
 TEST(marker, earlier_loss_is_no_reason_for_what_somebody_else_has_set, .rows = 2)
@@ -302,8 +313,10 @@ TEST(marker, quarantine_without_beginning_stays, .rows = ROWS(values))
 
 TEST(marker, quarantine_that_has_not_begun_begins_now)
 {
+    char ahead[32];
     init();
-    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "99999999999999", "PX", "1000", NULL);
+    snprintf(ahead, sizeof(ahead), "%lld", time_ms() + 10000);
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, ahead, "PX", "15000", NULL);
     expect(join(), "init", 20000, 20000);
     long long begun_ms =
         strtoll(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, NULL, 10);
@@ -312,14 +325,31 @@ TEST(marker, quarantine_that_has_not_begun_begins_now)
     expect(join(), "init", 10000, 19990);
 }
 
-TEST(marker, quarantine_without_end_stays, .rows = 2)
+TEST(marker, quarantine_without_end_stays, .rows = 2 * ROWS(values))
 {
-    if (_i == 1)
+    if (_i % 2)
         init();
-    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "by hand", NULL);
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, values[_i / 2], NULL);
     expect(join(), "strange", -1, -1);
     expect(join(), "strange", -1, -1);
     ck_assert_int_eq(master_do(masters, 0, "PTTL", RL_QUARANTINE_KEY, NULL).number, -1);
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, values[_i / 2]);
+}
+
+/* It could be one of ours, but for its end. */
+TEST(marker, quarantine_without_end_stays_whenever_it_began)
+{
+    char begun[32];
+    snprintf(begun, sizeof(begun), "%lld", time_ms() - 1000);
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, begun, NULL);
+    expect(join(), "strange", -1, -1);
+    ck_assert_str_eq(master_do(masters, 0, "GET", RL_QUARANTINE_KEY, NULL).text, begun);
+    ck_assert_int_eq(master_do(masters, 0, "PTTL", RL_QUARANTINE_KEY, NULL).number, -1);
+    ck_assert(!master_has(masters, 0, RL_MARKER_KEY));
+    ck_assert_str_eq(master_do(masters, 0, "EVAL", rl_marker_init, "4", RL_MARKER_KEY,
+                               RL_QUARANTINE_KEY, "l", "f", "nonce", "0", "replace", NULL)
+                         .text,
+                     "nonce strange 1");
 }
 
 /* What is lost again is quarantined from now on. */
@@ -337,10 +367,12 @@ TEST(marker, second_loss_begins_anew)
 
 TEST(marker, first_marker_is_set_where_nothing_stands)
 {
+    char begun[32];
     ck_assert_str_eq(init(), "nonce done 0");
     ck_assert_str_eq(init(), "nonce marker 1");
     empty();
-    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, "1", "PX", "9000", NULL);
+    snprintf(begun, sizeof(begun), "%lld", time_ms());
+    master_do(masters, 0, "SET", RL_QUARANTINE_KEY, begun, "PX", "9000", NULL);
     ck_assert_str_eq(init(), "nonce quarantine 1");
     empty();
     master_do(masters, 0, "SET", "orders:42", "1", NULL);

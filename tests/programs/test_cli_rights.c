@@ -175,9 +175,9 @@ static const struct {
     const char *setting, *needs;
     const char *argv[4];
 } inits[] = {
-    {"guard marker", OF_INIT "+get ", {"init"}},
-    {"guard marker", OF_INIT "+get +pttl ", {"init", "--replace", "1", "--yes"}},
-    {"guard strict\nfencing strict", OF_INIT "+get ", {"init"}},
+    {"guard marker", OF_INIT "+get +pttl +time ", {"init"}},
+    {"guard marker", OF_INIT "+get +pttl +time ", {"init", "--replace", "1", "--yes"}},
+    {"guard strict\nfencing strict", OF_INIT "+get +pttl +time ", {"init"}},
 };
 #define INITS (int)(sizeof(inits) / sizeof(inits[0]))
 

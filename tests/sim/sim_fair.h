@@ -23,7 +23,7 @@ bool sim_fair_begin(struct sim_fair *fair, struct sim_run *run);
 struct sim_fair_first {
     struct sim_word head;
     char text[SIM_MEMBER_MAX + 1];
-    char foreign[96]; /* not "": what stands in the queue's place */
+    char foreign[160]; /* not "": what stands in the queue's place */
 };
 bool sim_fair_first(struct sim_fair *fair, struct sim_fair_first *ret);
 

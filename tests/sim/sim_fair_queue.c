@@ -315,8 +315,10 @@ static bool is_other(const struct sim_fair *fair, const struct sim_word *name,
     const struct sim_key *key = key_of(fair, name);
     if (!key || key->type == type)
         return false;
-    snprintf(ret->foreign, sizeof(ret->foreign), "a %s where the queue of a fair lock would be",
-             key->type == SIM_ZSET ? "sorted set" : sim_type_name(key->type));
+    snprintf(ret->foreign, sizeof(ret->foreign),
+             "a %s where the queue of a fair lock would be, in %.*s",
+             key->type == SIM_ZSET ? "sorted set" : sim_type_name(key->type), (int)name->len,
+             name->bytes);
     return true;
 }
 
@@ -332,6 +334,11 @@ bool sim_fair_first(struct sim_fair *fair, struct sim_fair_first *ret)
         return true;
     const struct sim_key *queue = key_of(fair, fair->queue);
     const struct sim_key *times = key_of(fair, fair->times), *seen = key_of(fair, fair->seen);
+    if (seen && seen->end_ms == SIM_NEVER) {
+        snprintf(ret->foreign, sizeof(ret->foreign), "a sorted set without an end in %.*s",
+                 (int)fair->seen->len, fair->seen->bytes);
+        return true;
+    }
     fair->lost = queue && !seen && queue->end_ms != SIM_NEVER;
     look(fair, ret);
     bool torn = (queue ? queue->members : 0) != (times ? times->members : 0);

@@ -4,6 +4,8 @@
 
 #include "sim_plain.h"
 
+#include <ctype.h>
+
 bool sim_value_is(const struct sim_key *key, const struct sim_word *word)
 {
     return key && word && key->type == SIM_STRING && key->value.len == word->len &&
@@ -44,6 +46,29 @@ bool sim_holder_of(struct sim_run *run, const struct sim_word *lock,
     return !error;
 }
 
+/* waiters.lua: "%x+-%x+-%x+-%x+-%x+:%d+". */
+bool sim_is_waiter(const char *name, size_t len)
+{
+    const char *at = name, *end = name + len;
+    for (unsigned part = 0; part < 5; part++) {
+        const char *from = at;
+        while (at < end && isxdigit((unsigned char)*at))
+            at++;
+        if (at == from || at == end || *at++ != (part < 4 ? '-' : ':'))
+            return false;
+    }
+    const char *digits = at;
+    while (at < end && isdigit((unsigned char)*at))
+        at++;
+    return at == end && at > digits;
+}
+
+bool sim_is_free_or_ours(struct sim_run *run, const struct sim_word *queue)
+{
+    const struct sim_member *head;
+    return sim_script_head(run, queue, &head) || !head || sim_is_waiter(head->text, head->len);
+}
+
 /* wake_next.lua. False: the script has failed. */
 bool sim_wake_next(struct sim_run *run, const struct sim_word *lock,
                    const struct sim_word *queue, const struct sim_word *ms)
@@ -54,7 +79,8 @@ bool sim_wake_next(struct sim_run *run, const struct sim_word *lock,
     struct sim_word first;
     for (int i = 0; i < 1000; i++) {
         bool there;
-        if (sim_script_first(run, queue, text, &first) || !first.bytes)
+        if (sim_script_first(run, queue, text, &first) || !first.bytes ||
+            !sim_is_waiter(first.bytes, first.len))
             return true;
         if (sim_script_zrem(run, queue, &first, &there) || !there)
             return true;

@@ -17,6 +17,10 @@ struct sim_word sim_value_of(const struct sim_key *key);
 bool sim_holder_of(struct sim_run *run, const struct sim_word *lock,
                    const struct sim_key **ret_key);
 
+/* waiters.lua: is it a waiter's name; is the queue empty, or ours? */
+bool sim_is_waiter(const char *name, size_t len);
+bool sim_is_free_or_ours(struct sim_run *run, const struct sim_word *queue);
+
 /* wake_next.lua. False: the script has failed. */
 bool sim_wake_next(struct sim_run *run, const struct sim_word *lock,
                    const struct sim_word *queue, const struct sim_word *ms);

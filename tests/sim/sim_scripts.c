@@ -31,7 +31,7 @@ struct script {
 
 static struct script scripts[SIM_SCRIPTS_MAX];
 static unsigned n_scripts;
-static char strict_bodies[288 * 1024]; /* of those behind marker_strict.lua */
+static char strict_bodies[320 * 1024]; /* of those behind marker_strict.lua */
 
 static void name_sha(const char *bytes, size_t len, char ret_sha[SHA_LEN + 1])
 {

@@ -56,8 +56,8 @@ bool sim_certificate_read(struct sim_run *run, struct sim_certificate *ret)
     if (!name || sim_lua_number(name, &number))
         return true;
     const char *error = sim_script_get(run, name, &key);
-    if (error) {
-        sim_script_fail(run, "redis.call('GET', strict)", error);
+    if (error && error != sim_wrong_type) {
+        sim_script_fail(run, "redis.call('GET', key)", error);
         return false;
     }
     ret->name = name;

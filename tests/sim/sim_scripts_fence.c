@@ -44,15 +44,15 @@ static bool number_in(struct sim_run *run, unsigned counter, double most, double
     const struct sim_key *key;
     const struct sim_word *name = sim_keys_at(run, counter);
     const char *error = sim_script_get(run, name, &key);
-    if (error) {
-        sim_script_fail(run, "local text = redis.call('GET', counter)", error);
+    if (error && error != sim_wrong_type) {
+        sim_script_fail(run, "redis.call('GET', key)", error);
         return false;
     }
     *ret_number = -1;
     if (!key)
         return true;
     size_t len = key->value.len;
-    bool digits = len > 0 && strspn(key->value.bytes, "0123456789") == len;
+    bool digits = !error && len > 0 && strspn(key->value.bytes, "0123456789") == len;
     if (digits && len <= NUMBER_DIGITS_MAX &&
         (*ret_number = strtod(key->value.bytes, NULL)) < most)
         return true;

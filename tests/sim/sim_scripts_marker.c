@@ -164,11 +164,14 @@ static void answer(struct sim_run *run, const char *why, int64_t left_ms, const 
                  call->session->by ? call->session->by->name : "?", why, (long long)left_ms);
 }
 
-/* Is it a time, and not what somebody else has set? */
-static bool is_time(const struct sim_key *key)
+/* Is it a time, with an end that a client gave it, and not what somebody else has set? */
+static bool is_quarantine(const struct sim_key *key)
 {
+    int64_t begun;
     size_t digits = key->type == SIM_STRING ? strspn(key->value.bytes, "0123456789") : 0;
-    return digits > 0 && digits < 17 && digits == key->value.len;
+    return digits > 0 && digits < 17 && digits == key->value.len && key->end_ms != SIM_NEVER &&
+           sim_word_integer(&(struct sim_word){key->value.bytes, key->value.len}, &begun) &&
+           key->end_ms >= begun && key->end_ms - begun <= 4 * RL_TTL_LIMIT_MS;
 }
 
 /* The quarantine: from now on, or as it stands, and for the asker's window at least. */
@@ -184,7 +187,7 @@ static const char *quarantine(struct sim_run *run, bool found, bool look, int64_
     *ret_left_ms = 0;
     if (!key && !found)
         return NULL;
-    if (key && is_time(key))
+    if (key && is_quarantine(key))
         (void)sim_word_integer(&(struct sim_word){key->value.bytes, key->value.len}, &begun);
     bool again = found || begun > call->now_ms;
     if (again)
@@ -204,8 +207,7 @@ static const char *quarantine(struct sim_run *run, bool found, bool look, int64_
     if ((error = sim_script_enter(run, SIM_WRITES | SIM_DENYOOM)))
         return error;
     snprintf(text, sizeof(text), "%lld", (long long)begun);
-    put(call->server, call, RL_QUARANTINE_KEY, text,
-        left == -1 ? SIM_NEVER : call->now_ms + left);
+    put(call->server, call, RL_QUARANTINE_KEY, text, call->now_ms + left);
     return NULL;
 }
 
@@ -234,7 +236,7 @@ static void join(struct sim_run *run)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), " @%s",
                  sim_argv_at(run, 5)->bytes);
     const struct sim_key *began = sim_script_key(run, sim_keys_at(run, 2));
-    bool strange = began && !is_time(began), foreign = found && strcmp(found, "foreign") == 0;
+    bool strange = began && !is_quarantine(began), foreign = found && strcmp(found, "foreign") == 0;
     look |= foreign || (found && strange);
     if (!found && strlen(text) + strlen(told.more) < TEXT_MAX)
         strcat(text, told.more);

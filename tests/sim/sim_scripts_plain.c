@@ -117,6 +117,8 @@ static int64_t enter_queue(struct sim_run *run)
     const struct sim_word *queue = sim_keys_at(run, 2);
     int64_t place = -1;
     double since;
+    if (!sim_is_free_or_ours(run, queue))
+        return -1;
     if (!sim_waits_since(run, sim_argv_at(run, 5), &since))
         return -2;
     if (sim_script_zadd(run, queue, since, sim_argv_at(run, 4)) == NULL) {

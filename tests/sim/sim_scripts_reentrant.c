@@ -209,6 +209,7 @@ static bool add(struct sim_run *run, int64_t count)
 bool sim_reentrant_take(struct sim_run *run, struct sim_taken *ret)
 {
     static const char no_lock[] = "a hash that is no lock";
+    static const char endless[] = "a set without an end under its name and :redlock:holds";
     int64_t count = count_of_owner(run);
     const struct sim_key *key = key_at(run, 1), *tokens;
     ret->code = RL_GRANTED;
@@ -230,6 +231,8 @@ bool sim_reentrant_take(struct sim_run *run, struct sim_taken *ret)
     if (known < 0)
         return false;
     tokens = key_at(run, 2);
+    if (tokens && (int64_t)tokens->members > count && tokens->end_ms == SIM_NEVER)
+        return refused(run, 2, RL_REPLY_WRONGTYPE, endless, sizeof(endless) - 1, ret);
     if (tokens && (int64_t)tokens->members > count) {
         bool done;
         const char *error = sim_script_del(run, sim_keys_at(run, 2), &done);

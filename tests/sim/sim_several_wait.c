@@ -63,6 +63,7 @@ static bool is_wanted(struct sim_run *run, const struct round *round, unsigned i
 {
     const struct sim_member *head;
     return !sim_script_head(run, sim_several_queue(run, i), &head) && round->enters && head &&
+           sim_is_waiter(head->text, head->len) &&
            (head->len != round->waiter->len ||
             memcmp(head->text, round->waiter->bytes, head->len) != 0) &&
            head->score < round->since;
@@ -93,7 +94,8 @@ static void enter_queue(struct sim_run *run, struct round *round, unsigned i)
 {
     int64_t rank;
     const struct sim_word *queue = sim_several_queue(run, i);
-    if (round->enters && sim_script_zadd(run, queue, round->since, round->waiter))
+    if (round->enters && (!sim_is_free_or_ours(run, queue) ||
+                          sim_script_zadd(run, queue, round->since, round->waiter)))
         round->enters = false;
     if (!round->enters)
         return;

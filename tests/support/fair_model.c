@@ -179,8 +179,8 @@ static void refuse(const char *holder, int64_t code, struct frame_answer *ret)
 static struct frame_answer take(struct fair *fair, const struct fair_call *call, int *ret_told)
 {
     struct frame_answer answer = {.place = -1};
-    if (fair->foreign) {
-        refuse("a string where the queue of a fair lock would be", 3, &answer);
+    if (fair->foreign[0]) {
+        refuse(fair->foreign, 3, &answer);
         answer.for_ever = true;
         return answer;
     }
@@ -245,7 +245,7 @@ static unsigned enter(struct fair *fair, const struct fair_call *call)
 
 static void leave(struct fair *fair, const struct fair_call *call, int *ret_told)
 {
-    if (fair->foreign)
+    if (fair->foreign[0])
         return;
     first(fair, call);
     drop(fair, call->who);
@@ -281,7 +281,7 @@ struct frame_answer fair_run(struct fair *fair, enum rl_verb verb, const struct 
         break;
     case RL_RELEASE:
         answer = reentrant_run(&fair->lock, verb, &plain, call->when, &free_now);
-        if ((answer.code || call->wakes) && reentrant_free(&fair->lock) && !fair->foreign)
+        if ((answer.code || call->wakes) && reentrant_free(&fair->lock) && !fair->foreign[0])
             *ret_told = first(fair, call);
         break;
     case RL_DEQUEUE:

@@ -21,7 +21,7 @@ struct fair_time {
 
 struct fair {
     struct reentrant lock;
-    bool foreign; /* other data in the queue's place */
+    char foreign[160]; /* other data in the queue's place, in words; "": none */
     unsigned places;
     unsigned place[FAIR_PLACES_MAX]; /* who is in the queue, in order */
     struct fair_time till[FAIR_OWNERS], heard[FAIR_OWNERS];

@@ -143,14 +143,17 @@ local function first()
   local places, times = redis.pcall('LLEN', KEYS[3]), redis.pcall('ZCARD', KEYS[4])
   local silent = redis.pcall('ZRANGE', KEYS[5], 0, 0, 'WITHSCORES')
   if type(places) ~= 'number' or type(times) ~= 'number' or silent.err then
-    local what = other_data(KEYS[3], 'list') or other_data(KEYS[4], 'zset') or
-      other_data(KEYS[5], 'zset')
-    if what then
-      return nil, what .. ' where the queue of a fair lock would be'
+    for i = 3, 5 do
+      local what = other_data(KEYS[i], i == 3 and 'list' or 'zset')
+      if what then
+        return nil, what .. ' where the queue of a fair lock would be, in ' .. KEYS[i]
+      end
     end
     redis.call('LLEN', KEYS[3])
     redis.call('ZCARD', KEYS[4])
     redis.call('ZRANGE', KEYS[5], 0, 0)
+  elseif silent[1] and redis.call('PTTL', KEYS[5]) == -1 then
+    return nil, 'a sorted set without an end in ' .. KEYS[5]
   end
   lost = places > 0 and not silent[1] and redis.call('PTTL', KEYS[3]) >= 0
   local head = places > 0 and redis.call('LINDEX', KEYS[3], 0)
@@ -172,7 +175,7 @@ end
 local function left_of(head)
   local ours = redis.call('ZSCORE', KEYS[5], head)
   local till = ours and ours + life or redis.call('ZSCORE', KEYS[4], head)
-  return math.max(0, till - now) + 1
+  return math.min(math.max(0, till - now), 1e15) + 1
 end
 
 local function wake(head)

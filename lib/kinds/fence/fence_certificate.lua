@@ -2,6 +2,7 @@
 -- (fence_join), and its id, as the client knew it when its round began. Without the certificate,
 -- this master's counters may be lost. With another id, what the round has from others may be.
 -- Else the last two are numbers.
+-- include shared/text_of
 -- include fence/fence_text
 local last, words = #KEYS, #ARGV
 local strict = not tonumber(ARGV[words - 1]) and ARGV[words - 1]
@@ -13,7 +14,7 @@ local ceiling = 9007199254740991
 local most = 9007199254740991
 if strict then
   words = words - 2
-  word, id, base, greatest, server = certificate(redis.call('GET', strict))
+  word, id, base, greatest, server = certificate(text_of(strict))
   if word ~= 'certified' then
     return redis.error_reply('UNCERTIFIED its fencing counters may be lost')
   elseif id ~= ARGV[#ARGV] then

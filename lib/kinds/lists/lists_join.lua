@@ -14,7 +14,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stands, others, last = redis.call('HGETALL', KEYS[1]), {}, 0
 local function is_shown(mark, seen)
   return #mark <= 63 and string.find(mark, '^n%d+%-ttl%d+%-[%w%-]+$') and
-    string.find(seen, '^%d+$')
+    #seen < 17 and string.find(seen, '^%d+$')
 end
 for i = 1, #stands, 2 do
   if not is_shown(stands[i], stands[i + 1]) then

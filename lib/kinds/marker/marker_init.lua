@@ -19,20 +19,17 @@ if told('replication', 'role') ~= 'master' then
 elseif run == '' then
   return {ARGV[1], 'nameless', 0}
 end
-local marker, began = text_of(KEYS[1]), text_of(KEYS[2])
+-- include marker/marker_began
+local marker = text_of(KEYS[1])
 if marker and not string.find(type(marker) == 'string' and marker or '',
     '^%w+ %w* %d+ %l+[ %w%p]*$') then
   return {ARGV[1], 'foreign', 1}
 end
-local function ends()
-  return redis.call('PTTL', KEYS[2]) > 0 and
-    string.find(type(began) == 'string' and began or '', '^%d+$')
-end
-local over = ARGV[3] == 'replace' and ends()
+local over = ARGV[3] == 'replace' and began and not strange
 if not over and redis.call('EXISTS', KEYS[1]) == 1 then
   return {ARGV[1], 'marker', 1}
 elseif not over and redis.call('EXISTS', KEYS[2]) == 1 then
-  return {ARGV[1], ends() and 'quarantine' or 'strange', 1}
+  return {ARGV[1], strange and 'strange' or 'quarantine', 1}
 end
 local ours = redis.call('EXISTS', unpack(KEYS))
 local keys = redis.call('DBSIZE') - ours

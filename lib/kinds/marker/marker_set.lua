@@ -4,25 +4,20 @@
 if #own + #more < 160 then
   own = own .. more
 end
-local began = text_of(KEYS[2])
-local begun = type(began) == 'string' and #began < 17 and string.match(began, '^%d+$')
-local strange = began and not begun
+-- include marker/marker_began
 local look = ARGV[4] == 'look' or found == 'foreign' or found and strange
 if own ~= text and not look then
   redis.call('SET', KEYS[1], own)
 end
-local left, window = redis.call('PTTL', KEYS[2]), tonumber(ARGV[3])
 if left == -2 and not found then
   return {ARGV[1], run, why, 0, own}
 end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-begun = tonumber(begun or 0) -- long ago: what is no time is not made to last longer
+begun = not strange and begun or 0 -- long ago: what is strange is not made to last longer
 local again = found or begun > now
 if again then
   begun = now
 end
-local least = window - (now - begun)
+local least = ARGV[3] - (now - begun)
 if left ~= -1 and left < least then
   left = least
   again = true
@@ -30,9 +25,7 @@ end
 if look then
   again = false
 end
-if again and left == -1 then
-  redis.call('SET', KEYS[2], string.format('%.0f', begun))
-elseif again then
+if again then
   redis.call('SET', KEYS[2], string.format('%.0f', begun), 'PX', string.format('%.0f', left))
 end
 if strange and (not found or left == -1 and found ~= 'foreign') then

@@ -4,6 +4,7 @@
 -- Returns the nonce.
 -- include shared/foreign_data
 -- include shared/holder_text
+-- include shared/waiters
 -- include shared/wake_next
 local count, kept = #KEYS / 2, 'redlock:next:' .. ARGV[2]
 for i = 1, count do

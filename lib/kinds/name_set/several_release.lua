@@ -4,6 +4,7 @@
 -- Returns the nonce, or {nonce, 0} if a lock was gone or another had it already.
 -- include shared/foreign_data
 -- include shared/holder_text
+-- include shared/waiters
 -- include shared/wake_next
 local count, all = #KEYS / 2, true
 for i = 1, count do

@@ -16,6 +16,7 @@
 --   {nonce, 3, remaining ms, text, -1}: it is no plain lock
 -- include shared/foreign_data
 -- include name_set/several_blocked
+-- include shared/waiters
 -- include shared/wake_next
 local count, kept = #KEYS / 2, 'redlock:next:' .. ARGV[4]
 local holders, first = {}, nil
@@ -44,7 +45,8 @@ local stays = math.min(math.floor(ARGV[5] / 4000), 500)
 local yields = ARGV[5] % 4000000 >= 3000000
 local function is_wanted(queue)
   local head = redis.pcall('ZRANGE', queue, 0, 0, 'WITHSCORES')
-  return since and head[2] and head[1] ~= ARGV[4] and tonumber(head[2]) < tonumber(since)
+  return since and head[2] and is_waiter(head[1]) and head[1] ~= ARGV[4] and
+    tonumber(head[2]) < tonumber(since)
 end
 for i = 1, count do
   local lock, queue = KEYS[i], KEYS[count + i]
@@ -57,7 +59,8 @@ for i = 1, count do
       answer[3] = left
     end
   elseif holders[i] and holders[i] ~= kept then
-    if since and type(redis.pcall('ZADD', queue, since, ARGV[4])) == 'number' then
+    if since and is_free_or_ours(queue) and
+      type(redis.pcall('ZADD', queue, since, ARGV[4])) == 'number' then
       redis.pcall('PEXPIRE', queue, ARGV[6])
       local rank = redis.pcall('ZRANK', queue, ARGV[4])
       if i == first then

@@ -3,6 +3,7 @@
 -- Returns the nonce.
 -- include shared/foreign_data
 -- include shared/holder_text
+-- include shared/waiters
 -- include shared/wake_next
 redis.pcall('ZREM', KEYS[2], ARGV[2])
 local holder = holder_of(KEYS[1])

@@ -14,6 +14,7 @@ if mine then
 end
 -- include shared/foreign_data
 -- include shared/holder_text
+-- include shared/waiters
 -- include shared/wake_next
 if not holder_of(KEYS[1]) and ARGV[2] ~= '0' then
   hand_on(KEYS[1], KEYS[2], ARGV[2])

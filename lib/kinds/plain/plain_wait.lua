@@ -20,8 +20,9 @@ if not holder or holder == 'redlock:next:' .. ARGV[4] then
   redis.pcall('ZREM', KEYS[2], ARGV[4])
   return ARGV[1]
 end
+-- include shared/waiters
 local now, place = redis.pcall('TIME'), -1
-if not now.err then
+if not now.err and is_free_or_ours(KEYS[2]) then
   local since = string.format('%.0f', now[1] * 1000000 + now[2] - ARGV[5])
   if type(redis.pcall('ZADD', KEYS[2], since, ARGV[4])) == 'number' then
     redis.pcall('PEXPIRE', KEYS[2], ARGV[6])

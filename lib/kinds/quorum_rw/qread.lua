@@ -14,7 +14,7 @@ local function writer(set)
     end
     for i = 1, #some, 2 do
       if find(some[i], reads, 1, true) ~= 1 then
-        return owner_of(some[i]) == first and first or nil, tonumber(some[i + 1])
+        return owner_of(some[i]) == first and first or nil, time_of(some[i + 1])
       end
     end
     at, size = at + size, 256

@@ -1,3 +1,8 @@
+-- When a hold ends. A foreign score may be no time, so it is limited.
+local function time_of(score)
+  return math.min(tonumber(score), 1e15)
+end
+
 -- Up to `count` members of the set and their ends, from rank `at` on: those that end last first.
 -- Expired members are left out, which end first and may not have been removed yet.
 local function live(set, at, count)

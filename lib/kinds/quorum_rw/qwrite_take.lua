@@ -22,13 +22,13 @@ local function take()
   local holder, ends, last, reads, writes, written
   for at = 0, most - 16, 16 do
     local some = live(KEYS[1], at, 16)
-    last = last or tonumber(some[2])
+    last = last or some[2] and time_of(some[2])
     for i = 1, #some, 2 do
       local owner, writer = owner_of(some[i]), string.sub(some[i], 1, 1) == 'w'
       if owner == ARGV[2] then
         reads, writes = true, writes or writer
       else
-        holder, ends = holder or owner, ends or tonumber(some[i + 1])
+        holder, ends = holder or owner, ends or time_of(some[i + 1])
         written = written or writer
       end
     end

@@ -16,8 +16,12 @@ local function take()
     local what = other_data(KEYS[2], 'set') .. ' under its name and :redlock:holds'
     return 3, redis.call('PTTL', KEYS[2]), what
   end
-  -- Tokens without a lock, or more than its owner counts: somebody deleted it meanwhile.
+  -- Tokens without a lock, or more than its owner counts: somebody deleted it meanwhile. A set
+  -- without an end is another program's.
   if redis.call('SCARD', KEYS[2]) > (count or 0) then
+    if redis.call('PTTL', KEYS[2]) == -1 then
+      return 3, -1, 'a set without an end under its name and :redlock:holds'
+    end
     redis.call('DEL', KEYS[2])
     known = false
   end

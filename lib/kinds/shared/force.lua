@@ -13,6 +13,7 @@
 --   nonce: deleted
 --   {nonce, 0}: there was no lock
 --   {nonce, 3, remaining ms (-1: for ever), text}: foreign data, which stays
+-- include shared/waiters
 -- include shared/wake_next
 -- include shared/key_kind
 -- include shared/own_key

@@ -37,7 +37,7 @@ elseif there == 'zset' and kind ~= 'data' then
     for _, one in ipairs(call('ZREVRANGE', name, at, at + 255)) do
       if at == 0 or one:find(mine, 2, true) == 2 then
         local mode, len, rest = one:match('^([rw]):(%d+):(.*)$')
-        local ms = call('ZSCORE', name, one) - now
+        local ms = math.min(call('ZSCORE', name, one), 1e15) - now
         add(mode, mode and ms > 0 and 1, ms, (rest or ''):sub(1, len))
       end
     end

@@ -6,7 +6,7 @@
 local function hand_on(lock, queue, ms)
   for at = 0, 9 do
     local some = redis.pcall('ZRANGE', queue, 0, at == 0 and 0 or 110)
-    if some.err or not some[1] then
+    if some.err or not some[1] or not is_waiter(some[1]) then
       return
     end
     if at == 0 and redis.pcall('ZREM', queue, some[1]) ~= 1 then -- nobody is told in vain
@@ -14,6 +14,7 @@ local function hand_on(lock, queue, ms)
     end
     local told, heard, all = {}, 0
     for i = 1, #some do
+      if not is_waiter(some[i]) then break end
       told[i] = some[i]
       heard = redis.pcall('PUBLISH', 'redlock:wake:' .. string.sub(some[i], 1, 36), some[i])
       if heard ~= 0 then

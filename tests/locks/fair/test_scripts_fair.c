@@ -74,7 +74,7 @@ static void compare_queue(struct frame *frame, unsigned i)
 {
     struct wire_item items[WIRE_ITEMS_MAX];
     struct fair *at = &lock[i];
-    if (at->foreign)
+    if (at->foreign[0])
         return;
     unsigned count = ask(frame, "LRANGE", key_of(i, 'Q'), false, items);
     FRAME_CHECK(frame, count == at->places);
@@ -305,7 +305,7 @@ static void peer(struct frame *frame, unsigned i)
                              .wait_ms = peer_wait_ms[nth]};
     int expect = -1;
     int64_t said = 1;
-    if (lock[i].lock.other[0] || lock[i].foreign)
+    if (lock[i].lock.other[0] || lock[i].foreign[0])
         return; /* to Redisson's scripts that is an error */
     peers++;
     what = frame_choose(frame, weights, 4);
@@ -388,10 +388,10 @@ static void other(struct frame *frame, unsigned i)
     if (at->lock.other[0]) {
         talk_do(&frame->talk, "DEL", name[i], (char *)NULL);
         reentrant_lock_gone(&at->lock);
-    } else if (at->foreign) {
+    } else if (at->foreign[0]) {
         for (const char *letter = queue_letters; *letter; letter++)
             talk_do(&frame->talk, "DEL", key_of(i, *letter), (char *)NULL);
-        at->foreign = false;
+        at->foreign[0] = '\0';
     } else if (reentrant_free(&at->lock) && frame_draw(frame, 2)) {
         talk_do(&frame->talk, "SET", name[i], "value", (char *)NULL);
         snprintf(at->lock.other, sizeof(at->lock.other), "a string (a plain lock, or data)");
@@ -402,9 +402,10 @@ static void other(struct frame *frame, unsigned i)
             at->till[who].known = at->heard[who].known = false;
         for (const char *letter = queue_letters; *letter; letter++)
             talk_do(&frame->talk, "DEL", key_of(i, *letter), (char *)NULL);
-        talk_do(&frame->talk, "SET", key_of(i, queue_letters[frame_draw(frame, 3)]), "value",
-                (char *)NULL);
-        at->foreign = true;
+        const char *key = key_of(i, queue_letters[frame_draw(frame, 3)]);
+        talk_do(&frame->talk, "SET", key, "value", (char *)NULL);
+        snprintf(at->foreign, sizeof(at->foreign),
+                 "a string where the queue of a fair lock would be, in %s", key);
         strange++;
     }
 }
@@ -435,7 +436,7 @@ static void step(struct frame *frame)
         grow_old(frame, i);
     else if (what == 8)
         run_out(frame, i);
-    else if (what == 9 && !lock[i].foreign)
+    else if (what == 9 && !lock[i].foreign[0])
         tear(frame, i);
     else if (what == 10)
         other(frame, i);
@@ -477,7 +478,7 @@ static void end(struct frame *frame)
     if (frame->operations >= OPERATIONS)
         expect_no_dull_life(frame);
     for (unsigned i = 0; i < LOCKS; i++) {
-        while (lock[i].foreign || lock[i].lock.other[0])
+        while (lock[i].foreign[0] || lock[i].lock.other[0])
             other(frame, i);
         for (unsigned who = 0; who < FAIR_OWNERS; who++) {
             struct script_call call = {.row = REDLOCK_FAIR,

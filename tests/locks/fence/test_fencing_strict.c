@@ -154,6 +154,27 @@ TEST(real, loss_on_live_connection_gives_no_vote)
     ck_assert_uint_gt(first, 0);
 }
 
+/* Another program has put its own data there meanwhile, of another type. */
+TEST(real, data_in_certificates_place_gives_no_vote_and_stays)
+{
+    uint64_t token = 0;
+    start(3, true);
+    CLIENT client = open_to(STRICT);
+    ck_assert_uint_gt(take(client), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        master_do(masters, i, "DEL", RL_FENCING_KEY, NULL);
+        master_do(masters, i, "RPUSH", RL_FENCING_KEY, "data", NULL);
+    }
+    ck_assert_int_eq(try_with(client, 0, &token), REDLOCK_ENOQUORUM);
+    ck_assert_msg(strstr(client_told(&report), "fencing") != NULL, "%s",
+                  client_told(&report));
+    ck_assert_int_eq(try_with(client, 1000, &token), REDLOCK_ENOQUORUM);
+    ck_assert_msg(strstr(client_told(&report), RL_FENCING_KEY) != NULL, "%s",
+                  client_told(&report));
+    for (unsigned i = 0; i < 2; i++)
+        ck_assert_int_eq(master_do(masters, i, "LLEN", RL_FENCING_KEY, NULL).number, 1);
+}
+
 /* What is lost is certified while locks are taken, and none of them fails. */
 TEST(real, minority_that_loses_its_counters_costs_no_lock)
 {

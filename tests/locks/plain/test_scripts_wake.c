@@ -69,7 +69,7 @@ TEST(wake, where_all_are_dead_lock_is_free, .first = RL_RELEASE, .rows = RL_RELE
 TEST(wake, thousand_dead_are_skipped_at_once)
 {
     static const char fill[] = "for i = 1, tonumber(ARGV[1]) do\n"
-                               "  redis.call('ZADD', KEYS[1], i, string.format('%036d:1', i))\n"
+                               "  redis.call('ZADD', KEYS[1], i, string.format('%08d-0-0-0-%024d:1', i, 0))\n"
                                "end";
     char waiter[RL_WAITER_MAX];
     talk_waiter(2, 1, waiter);
