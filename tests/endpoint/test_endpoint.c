@@ -134,17 +134,17 @@ TEST(vote, is_hoped_for_again_once_a_majority_is_asked)
     start(1);
     strncat(list, " connect-timeout=3s", sizeof(list) - strlen(list) - 1);
     for (unsigned i = 0; i < SENTINELS; i++)
-        fake_door(sentinel[i], FAKE_REFUSE);
+        fake_door(fake_sentinels[i], FAKE_REFUSE);
     CLIENT client = client_open(list);
     ck_assert(!takes(client, "a"));
     ck_assert_int_eq(pthread_create(&thread, NULL, keeps_trying, client), 0);
-    fake_door(sentinel[2], FAKE_DEAF);
+    fake_door(fake_sentinels[2], FAKE_DEAF);
     pause_ms(500);
     int64_t began_ms = now_ms();
     for (unsigned i = 0; i < 2; i++) {
-        fake_rule(sentinel[i], &silent);
-        fake_door(sentinel[i], FAKE_OPEN);
-        ck_assert(wait_until(fake_count(sentinel[i], "SENTINEL MASTER *") > 0, WAIT_MS));
+        fake_rule(fake_sentinels[i], &silent);
+        fake_door(fake_sentinels[i], FAKE_OPEN);
+        ck_assert(wait_until(fake_count(fake_sentinels[i], "SENTINEL MASTER *") > 0, WAIT_MS));
     }
     ck_assert(!takes(client, "a"));
     ck_assert_int_ge(now_ms() - began_ms, 3000);
@@ -188,13 +188,13 @@ TEST(vote, is_needed_where_a_held_lock_is_filled_in)
     CLIENT client = client_open(list);
     ck_assert(wait_until((takes(client, "a"), client_ready(client) == 3), WAIT_MS));
     for (unsigned i = 0; i < SENTINELS; i++)
-        fake_rule(sentinel[i], &silent);
+        fake_rule(fake_sentinels[i], &silent);
     pause_ms(1100);
     ck_assert_int_eq(client_try(client, "held", 3000, WAIT_MS, NULL, &lock), REDLOCK_OK);
     pause_ms(300);
     ck_assert(!master_has(masters, 0, "held"));
     for (unsigned i = 0; i < SENTINELS; i++) {
-        fake_clear_rules(sentinel[i]);
+        fake_clear_rules(fake_sentinels[i]);
         names(i, masters->node[0].tcp_at.port, 0);
     }
     ck_assert(wait_until(redlock_validity_ms(lock) == 0 || master_has(masters, 0, "held"),
@@ -324,7 +324,7 @@ TEST(answer, that_it_has_too_many_clients_is_told)
         .match = "*", .reply = "-ERR max number of clients reached\r\n", .then = FAKE_CLOSE};
     start(1);
     for (unsigned i = 0; i < SENTINELS; i++)
-        fake_rule(sentinel[i], &full);
+        fake_rule(fake_sentinels[i], &full);
     CLIENT client = client_open(list);
     ck_assert(!takes(client, "a"));
     ck_assert(says(client, "3 of 3 Sentinels have too many clients"));
@@ -338,11 +338,11 @@ TEST(answer, that_a_former_connection_began_is_forgotten)
         .match = OF_MASTER, .reply = "*4\r\n$2\r\nip\r\n", .then = FAKE_CLOSE, .times = 1};
     start(1);
     strncat(list, " connect-timeout=15s", sizeof(list) - strlen(list) - 1);
-    fake_rule(sentinel[0], &rule);
-    fake_door(sentinel[1], FAKE_REFUSE);
+    fake_rule(fake_sentinels[0], &rule);
+    fake_door(fake_sentinels[1], FAKE_REFUSE);
     CLIENT client = client_open(list);
     ck_assert(takes_in_time(client, "a"));
-    ck_assert_uint_eq(fake_count(sentinel[0], "SENTINEL MYID"), 2);
+    ck_assert_uint_eq(fake_count(fake_sentinels[0], "SENTINEL MYID"), 2);
     stop();
 }
 
