@@ -137,7 +137,6 @@ static bool vouched(const struct rl_lease *lease, const struct rl_node *node, en
     int64_t t0_ns = verb == RL_ACQUIRE  ? hold->ask.t0_ns
                     : verb == RL_EXTEND ? hold->extend.t0_ns
                                         : now_ns;
-    assert(t0_ns <= now_ns);
     if (rl_node_vouched(node, t0_ns))
         return true;
     *ret_failed = (struct rl_vote_reply){.vote = RL_VOTE_FAILED,
