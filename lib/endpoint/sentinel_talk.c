@@ -155,8 +155,10 @@ static void take_error(struct rl_sentinel *sentinel, const struct rl_inflight *i
     if (inflight->type == RL_REQUEST_MYID)
         rl_sentinel_disconnect(sentinel, now_ns, "%s", text);
     else if (inflight->type == RL_REQUEST_INFO) /* the uptime is unknown then */
-        settings->events->log(settings->owner, REDLOCK_LOG_WARNING, "%s: %s", sentinel->label,
-                              text);
+        settings->events->log(settings->owner,
+                              sentinel->retry.flaws == 0 ? REDLOCK_LOG_WARNING
+                                                         : REDLOCK_LOG_DEBUG,
+                              "%s: %s", sentinel->label, text);
     else
         take_refusal(sentinel, inflight->line, text);
 }
@@ -219,6 +221,8 @@ static bool takes(struct rl_sentinel *sentinel, const struct rl_inflight *inflig
         if (reply->type == RL_REPLY_ERROR)
             rl_error_text(reply, &sentinel->connection.mask, sentinel->connection.why,
                           sizeof(sentinel->connection.why));
+        if (rl_unheard_of(sentinel->connection.why) != RL_UNHEARD_FULL)
+            sentinel->connection.why[0] = '\0';
         return true;
     case RL_REQUEST_INFO:
         return reply->type == RL_REPLY_BULK;

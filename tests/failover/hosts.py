@@ -44,7 +44,7 @@ def cut(these, those):
 
 
 def heal():
-    while ip("rule", "del", "pref", CUT, must=False):
+    while os.environ.get(INSIDE) and ip("rule", "del", "pref", CUT, must=False):
         pass
 
 

@@ -176,6 +176,29 @@ TEST(foreign, release_takes_nothing_from_queue_but_waiters, .rows = 2)
     ck_assert_int_eq(run(row, RL_ACQUIRE_OR_QUEUE, "yours", 1).place, -1);
 }
 
+/* A user who lacks PEXPIREAT leaves it so, and others go on. */
+TEST(foreign, queue_of_ours_without_end_is_ours)
+{
+    talk_do(&talk_here, "FLUSHALL", (char *)NULL);
+    ck_assert_int_eq(run(RL_ROW_FAIR, RL_ACQUIRE, "mine", 1).yes, RL_GRANTED);
+    ck_assert_int_eq(run(RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "yours", 1).yes, RL_REFUSED);
+    ck_assert_int_eq(talk_do(&talk_here, "PERSIST", "{k}:redlock:seen", (char *)NULL).number, 1);
+    ck_assert_int_eq(run(RL_ROW_FAIR, RL_ACQUIRE_OR_QUEUE, "others", 1).yes, RL_REFUSED);
+    ck_assert_int_gt(talk_do(&talk_here, "PTTL", "{k}:redlock:seen", (char *)NULL).number, 0);
+}
+
+/* A peer of the same owner's name has the lock, so its count covers that data. */
+TEST(foreign, data_in_holds_place_gets_no_token_where_owner_counts)
+{
+    talk_do(&talk_here, "FLUSHALL", (char *)NULL);
+    talk_do(&talk_here, "HSET", "k", "mine", "1", (char *)NULL);
+    talk_do(&talk_here, "PEXPIRE", "k", "60000", (char *)NULL);
+    talk_do(&talk_here, "SADD", "{k}:redlock:holds", "x", (char *)NULL);
+    ck_assert_int_eq(run(RL_ROW_REENTRANT, RL_ACQUIRE, "mine", 1).yes, RL_REPLY_WRONGTYPE);
+    ck_assert_int_eq(talk_do(&talk_here, "SCARD", "{k}:redlock:holds", (char *)NULL).number, 1);
+    ck_assert_int_eq(talk_do(&talk_here, "PTTL", "{k}:redlock:holds", (char *)NULL).number, -1);
+}
+
 /* ---- numbers at their end ------------------------------------------------------------------ */
 
 /* In a lock's own keys, of the shape that its kind writes. */

@@ -266,6 +266,14 @@ TEST(init, marks_master_that_never_failed_over)
     EXPECT_TEXT(RUN(65, "init"), "has a marker already");
 }
 
+/* Two began anew, and know of no failover; the third one remembers it. */
+TEST(init, believes_one_sentinel_that_remembers_failover)
+{
+    fake_sentinel_names(2, masters->node[0].tcp_at.port, 3);
+    EXPECT_TEXT(RUN(65, "init"), "has failed over before (term 3)");
+    ck_assert_uint_eq(masters_with(masters, RL_MARKER_KEY), 0);
+}
+
 /* A replica that was promoted, and then emptied, looks new: locks of before may be held. */
 TEST(init, refuses_master_that_has_failed_over)
 {

@@ -322,6 +322,14 @@ static bool is_other(const struct sim_fair *fair, const struct sim_word *name,
     return true;
 }
 
+/* So our own are, which are in both sets. */
+static bool is_timed(const struct sim_fair *fair, const struct sim_member *member)
+{
+    const struct sim_word who = {member->text, strlen(member->text)};
+    double till;
+    return sim_fair_score(fair, fair->times, &who, &till);
+}
+
 bool sim_fair_first(struct sim_fair *fair, struct sim_fair_first *ret)
 {
     double till, heard;
@@ -334,7 +342,7 @@ bool sim_fair_first(struct sim_fair *fair, struct sim_fair_first *ret)
         return true;
     const struct sim_key *queue = key_of(fair, fair->queue);
     const struct sim_key *times = key_of(fair, fair->times), *seen = key_of(fair, fair->seen);
-    if (seen && seen->end_ms == SIM_NEVER) {
+    if (seen && seen->end_ms == SIM_NEVER && !is_timed(fair, &seen->member[0])) {
         snprintf(ret->foreign, sizeof(ret->foreign), "a sorted set without an end in %.*s",
                  (int)fair->seen->len, fair->seen->bytes);
         return true;

@@ -231,9 +231,10 @@ bool sim_reentrant_take(struct sim_run *run, struct sim_taken *ret)
     if (known < 0)
         return false;
     tokens = key_at(run, 2);
-    if (tokens && (int64_t)tokens->members > count && tokens->end_ms == SIM_NEVER)
+    bool more = tokens && (int64_t)tokens->members > count;
+    if (tokens && (more || known == NO) && tokens->end_ms == SIM_NEVER)
         return refused(run, 2, RL_REPLY_WRONGTYPE, endless, sizeof(endless) - 1, ret);
-    if (tokens && (int64_t)tokens->members > count) {
+    if (more) {
         bool done;
         const char *error = sim_script_del(run, sim_keys_at(run, 2), &done);
         if (error) {

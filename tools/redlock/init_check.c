@@ -31,6 +31,18 @@ static struct cli_text window_text(const struct init *init, unsigned node)
     return shown;
 }
 
+/* The highest that any of its Sentinels tells: the others may have forgotten it. */
+static uint64_t term_of(const struct service_look *service)
+{
+    uint64_t term = service->at.term;
+    for (unsigned i = 0; i < service->witnesses.named; i++) {
+        const struct rl_statement *last = &service->witnesses.of[i].last;
+        if (last->told && last->at.term > term)
+            term = last->at.term;
+    }
+    return term;
+}
+
 int init_refuse(const struct init *init)
 {
     const struct cli *cli = init->cli;
@@ -44,13 +56,13 @@ int init_refuse(const struct init *init)
     }
     for (unsigned i = 0; i < n; i++) {
         const struct service_look *service = node_ask_service(init->nodes, i);
-        if (!service || service->at.term == 0 || cli->replace)
+        if (!service || term_of(service) == 0 || cli->replace)
             continue;
         cli_say(cli,
                 "%s has failed over before (term %" PRIu64 "), so it is not new. Nothing was "
                 "changed. It votes by itself, %s after the first client that wants a lock; if "
                 "all of its servers were just made anew see --replace",
-                init_label(init, i), service->at.term, window_text(init, i).text);
+                init_label(init, i), term_of(service), window_text(init, i).text);
         return CLI_KIND;
     }
     for (unsigned i = 0; i < n; i++) {

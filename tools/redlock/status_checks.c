@@ -76,6 +76,11 @@ static void check_server(const redlock_node_status *node, struct status_check *c
     warn_of_age(node, check);
 }
 
+static bool is_unmarked(const redlock_node_status *node)
+{
+    return strncmp(node->text, CLI_UNMARKED, strlen(CLI_UNMARKED)) == 0;
+}
+
 static void check_guard(const redlock_node_status *node, struct status_check *check)
 {
     bool guarded = node->state == REDLOCK_NODE_GUARDED;
@@ -94,7 +99,7 @@ static void check_guard(const redlock_node_status *node, struct status_check *ch
              to_be ? " after the first client that wants a lock" : "",
              cli_text(text, strnlen(text, sizeof(node->text))).text);
     /* Else it passes. */
-    check->remedy = strncmp(node->text, CLI_UNMARKED, strlen(CLI_UNMARKED)) == 0
+    check->remedy = is_unmarked(node)
                         ? "if all masters were just made, run redlock init; else it passes"
                         : NULL;
 }
@@ -240,8 +245,8 @@ void status_judge(const redlock_status_report *report, const struct status_ask *
         if (ask) {
             master->facts = *status_ask_facts(ask, i);
             master->facts.others_certified = others_certified;
-            if (master->facts.sentinels.term > 0) /* init takes no such master */
-                master->check[2].remedy = NULL;
+            if (master->facts.sentinels.term > 0 && is_unmarked(master->node))
+                master->check[2].remedy = NULL; /* init takes no such master */
             warn_of_end(master->facts.tls_left_s, &master->check[0]);
             status_checks_assume(master->node, i, &master->facts, status_ask_setup(ask),
                                  &master->check[STATUS_PROOFS]);

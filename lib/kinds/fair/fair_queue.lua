@@ -152,7 +152,8 @@ local function first()
     redis.call('LLEN', KEYS[3])
     redis.call('ZCARD', KEYS[4])
     redis.call('ZRANGE', KEYS[5], 0, 0)
-  elseif silent[1] and redis.call('PTTL', KEYS[5]) == -1 then
+  elseif silent[1] and redis.call('PTTL', KEYS[5]) == -1 and
+    not redis.call('ZSCORE', KEYS[4], silent[1]) then -- our own are in both
     return nil, 'a sorted set without an end in ' .. KEYS[5]
   end
   lost = places > 0 and not silent[1] and redis.call('PTTL', KEYS[3]) >= 0

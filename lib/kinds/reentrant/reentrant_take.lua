@@ -18,10 +18,12 @@ local function take()
   end
   -- Tokens without a lock, or more than its owner counts: somebody deleted it meanwhile. A set
   -- without an end is another program's.
-  if redis.call('SCARD', KEYS[2]) > (count or 0) then
-    if redis.call('PTTL', KEYS[2]) == -1 then
-      return 3, -1, 'a set without an end under its name and :redlock:holds'
-    end
+  local tokens = redis.call('SCARD', KEYS[2])
+  local more = tokens > (count or 0)
+  if tokens > 0 and (more or not known) and redis.call('PTTL', KEYS[2]) == -1 then
+    return 3, -1, 'a set without an end under its name and :redlock:holds'
+  end
+  if more then
     redis.call('DEL', KEYS[2])
     known = false
   end
