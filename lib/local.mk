@@ -132,10 +132,10 @@ lua_files = %D%/kinds/fence/fence_join.lua %D%/kinds/lists/lists_join.lua %D%/ki
 	%D%/kinds/reentrant/reentrant_acquire.lua %D%/kinds/reentrant/reentrant_extend.lua \
 	%D%/kinds/reentrant/reentrant_release.lua %D%/kinds/reentrant/reentrant_retake.lua \
 	%D%/kinds/reentrant/reentrant_wait.lua
-lua_parts = %D%/kinds/marker/marker_read.lua %D%/kinds/marker/marker_set.lua %D%/kinds/fence/fence_certificate.lua %D%/kinds/fence/fence_counter.lua %D%/kinds/fence/fence_grant.lua \
+lua_parts = %D%/kinds/marker/marker_began.lua %D%/kinds/marker/marker_read.lua %D%/kinds/marker/marker_set.lua %D%/kinds/fence/fence_certificate.lua %D%/kinds/fence/fence_counter.lua %D%/kinds/fence/fence_grant.lua \
 	%D%/kinds/fence/fence_keep.lua %D%/kinds/fence/fence_text.lua %D%/kinds/shared/key_kind.lua %D%/kinds/shared/force_beside.lua \
 	%D%/kinds/fair/fair_queue.lua %D%/kinds/fair/fair_take.lua \
-	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/wake_next.lua \
+	%D%/kinds/reentrant/reentrant_give.lua %D%/kinds/shared/wake_next.lua %D%/kinds/shared/waiters.lua \
 	%D%/kinds/shared/holder_text.lua %D%/kinds/shared/foreign_data.lua \
 	%D%/kinds/shared/broken_note.lua %D%/kinds/shared/text_of.lua %D%/kinds/shared/not_ours.lua %D%/kinds/shared/own_key.lua \
 	%D%/kinds/shared/foreign_kind.lua %D%/kinds/quorum_rw/qrw.lua \
